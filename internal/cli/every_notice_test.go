@@ -61,6 +61,20 @@ func (p *started) reports(t *testing.T) (all []reconcile.Report) {
 	return all
 }
 
+// replaceNoticed gives an instance notice once a process watches its node and an agent the instance. It returns
+// the earlier launches, and how long the replacement took.
+func (w *world) replaceNoticed(t *testing.T, id string, p, agent *started) (launches int, took time.Duration) {
+	t.Helper()
+	eventually(t, "the watch", func() bool { return strings.Contains(p.stderr(), `action="watch nodes"`) })
+	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for an interruption notice") })
+	launches, given := w.calls("RunInstances"), time.Now()
+	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(node.NoticeAhead)}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the launch", func() bool { return w.calls("RunInstances") > launches })
+	return launches, time.Since(given)
+}
+
 // TestFromNoticeToLaunch: a service that runs seldom launches the replacement at most 15
 // seconds after the notice, drains the node, and looks at no other pool.
 func TestFromNoticeToLaunch(t *testing.T) {
@@ -74,14 +88,8 @@ func TestFromNoticeToLaunch(t *testing.T) {
 	n := kubetest.Create(t, server, kubetest.Node("taken-"+id, 8, func(n *corev1.Node) { n.Spec.ProviderID = "qcloud:///900002/" + id }))
 	agent := w.start("notice-watch", "--node", n.Name, "--metadata-endpoint", w.sim.URL+"?instance_id="+id, "--kubeconfig", server.Kubeconfig(), "-v")
 	p := w.start("reconcile", "--every", "10m", "-o", "json", "-vv", "--kubeconfig", server.Kubeconfig())
-	eventually(t, "the watch", func() bool { return strings.Contains(p.stderr(), `action="watch nodes"`) })
-	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for an interruption notice") })
-	launches, given := w.calls("RunInstances"), time.Now()
-	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(node.NoticeAhead)}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the launch", func() bool { return w.calls("RunInstances") > launches })
-	if took := time.Since(given); took > 15*time.Second {
+	launches, took := w.replaceNoticed(t, id, p, agent)
+	if took > 15*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	eventually(t, "the run", func() bool { return len(p.reports(t)) >= 2 })
@@ -119,14 +127,7 @@ func TestFromNoticeToLaunchByServe(t *testing.T) {
 	agent := w.start("notice-watch", "--node", n.Name, "--metadata-endpoint", w.sim.URL+"?instance_id="+id, "--kubeconfig", cluster.Kubeconfig(), "-v",
 		"--interval", "1s")
 	p := w.start("serve", "--listen", "127.0.0.1:0", "--every", "10m", "-vv", "--kubeconfig", cluster.Kubeconfig())
-	eventually(t, "the watch", func() bool { return strings.Contains(p.stderr(), `action="watch nodes"`) })
-	eventually(t, "the agent", func() bool { return strings.Contains(agent.stderr(), "watching for an interruption notice") })
-	launches, given := w.calls("RunInstances"), time.Now()
-	if _, err := w.sim.Server.Reclaim(cvmsim.ReclaimRequest{InstanceIDs: []string{id}, Notice: cvmsim.Duration(node.NoticeAhead)}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the launch", func() bool { return w.calls("RunInstances") > launches })
-	took := time.Since(given)
+	_, took := w.replaceNoticed(t, id, p, agent)
 	t.Logf("from the notice to RunInstances: %v", took)
 	if limit := noticeLimit(); took > limit {
 		t.Errorf("it took %v, and %v are allowed", took, limit)

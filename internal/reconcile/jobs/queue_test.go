@@ -438,8 +438,10 @@ func TestAFullQueueRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := jobs.Queue{Repository: record.Repository{Store: copied{d.Store(), doc}, Clock: d.Cluster.Now}}
-	if _, err := q.Submit(ctx, aRun(), "ann", "other"); !errors.As(err, new(*request.FullError)) {
-		t.Errorf("a request to a full queue: %v", err)
+	for requester, cause := range map[string]string{"bob": "1000 jobs are queued", "ann": "1000 of your jobs are kept"} {
+		if _, err := q.Submit(ctx, aRun(), requester, "other"); !errors.As(err, new(*request.FullError)) || !strings.Contains(err.Error(), cause) {
+			t.Errorf("a request to a full queue by %s: %v", requester, err)
+		}
 	}
 	if job, err := q.Submit(ctx, aRun(), "ann", "k"); err != nil || job.ID != first.ID {
 		t.Errorf("a repeated request: %+v, %v", job, err)
