@@ -25,7 +25,8 @@ const serveHelp = `Serve an HTTP API, and reconcile repeatedly.
 
 The API lists pools, budgets and stock pools, explains decisions, and accepts requests:
 jobs, which the next run does. Its JSON is that of the CLI; /api/v1/openapi.json
-describes it. The address itself is a page for browsers. /metrics is for Prometheus; /livez and /readyz are for probes.
+describes it. The address itself is a page for browsers. /metrics is for
+Prometheus; /livez and /readyz are for probes.
 
 The store is the truth. Any number of servers, cron jobs and applies can share it: one
 run works at a time, and the others skip theirs. A server can be killed at any time.
