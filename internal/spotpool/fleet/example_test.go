@@ -27,7 +27,7 @@ func ExampleFleet_Update() {
 	fmt.Println(u.Endings)
 	fmt.Println(len(u.Fleet.Known), len(u.Fleet.Past))
 	// Output:
-	// end [ins-1]
+	// terminated [ins-1]
 	// lost [ins-2]
 	// [ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand]
 	// 0 2

@@ -29,7 +29,7 @@ func ExampleJournal_Accept() {
 	// Output:
 	// create []
 	// launch [ins-1]
-	// begin [ins-1]
+	// started [ins-1]
 	// {
 	//   "salt": "salt",
 	//   "last_sequence": 1,
