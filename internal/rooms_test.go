@@ -207,13 +207,14 @@ var rooms = map[string]struct {
 	"internal/serve/access": {may: []string{module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation"}},
 	"internal/serve/snapshot": {may: []string{
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/eventlog", module + "internal/history",
+		module + "internal/request",
 		module + "internal/store",
 	}},
 	"internal/serve/page": {may: []string{
 		module + "internal/serve/access", module + "internal/history", module + "internal/reconcile", module + "internal/reconcile/budgets",
 		module + "internal/reconcile/eventlog", module + "internal/reconcile/outcome", module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/state",
-		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage",
+		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage", module + "internal/budget", module + "internal/request",
 	}},
 	"internal/serve/api": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot", module + "internal/reconcile",

@@ -47,12 +47,13 @@ func TestPagesShowWhatTheAPIReads(t *testing.T) {
 	wantIn(t, overview, "budget-ml", "pool-research", `href="/budgets/budget-ml"`, `href="/stockpools/ml/pool-ml"`, "GPU-hours")
 	wantIn(t, page(t, h, "/?q=research"), "budget-research")
 	wantNotIn(t, page(t, h, "/?q=research"), "budget-ml<")
-	wantIn(t, page(t, h, "/budgets/budget-ml"), "GPU-hours by owner", "what a run decides")
+	wantIn(t, page(t, h, "/budgets/budget-ml"), "GPU-hours by owner", `href="/budgets/budget-ml/decisions"`)
+	wantIn(t, page(t, h, "/budgets/budget-ml/decisions"), "what a run decides")
 	wantIn(t, page(t, h, "/stockpools/ml/pool-ml"), "stock_pool/ml/pool-ml")
 	wantIn(t, page(t, h, "/teams/ml"), "budget-ml", "budget-shared", "pool-ml", "GPU-hours are left")
 	wantNotIn(t, page(t, h, "/teams/ml"), "budget-research", "pool-research")
 	wantIn(t, page(t, h, "/history?since=35d"), "budget/budget-ml")
-	for _, path := range []string{"/budgets/none", "/spotpools/ap-singapore/none", "/stockpools/ml/none"} {
+	for _, path := range []string{"/budgets/none", "/budgets/none/decisions", "/spotpools/ap-singapore/none", "/stockpools/ml/none"} {
 		if w := ask(t, h, http.MethodGet, path, ""); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "There is no such object") {
 			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
 		}
@@ -139,7 +140,9 @@ func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 		shown := strings.ReplaceAll(page(t, h, path, cookie), `value="budget-research"`, "")
 		wantNotIn(t, shown, "budget-research", "pool-research", "budget-shared", "train-research")
 	}
-	for _, path := range []string{"/budgets/budget-research", "/budgets/budget-shared", "/stockpools/research/pool-research"} {
+	for _, path := range []string{
+		"/budgets/budget-research", "/budgets/budget-research/decisions", "/budgets/budget-shared", "/stockpools/research/pool-research",
+	} {
 		if w := ask(t, h, http.MethodGet, path, "", cookie); w.Code != http.StatusNotFound {
 			t.Errorf("GET %s: %d", path, w.Code)
 		}

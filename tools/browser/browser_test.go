@@ -82,6 +82,10 @@ func open(t *testing.T, browser context.Context, url string, l look, cookies ...
 			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
 				s.report("%s: %s", e.Entry.Level, e.Entry.Text)
 			}
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+				s.report("console: %s", e.Args[0].Value)
+			}
 		case *network.EventRequestWillBeSent:
 			if !strings.HasPrefix(e.Request.URL, origin+"/") && !strings.HasPrefix(e.Request.URL, "data:") {
 				s.report("a request to %s", e.Request.URL)

@@ -67,11 +67,16 @@ type follower struct {
 	began   bool        // what is replayed has
 	peak    *peak       // nil where it is not asked for
 	watches []*watch
+	reach   func(to ledger.Time) // called before an advance; nil without samples
 }
 
 // follow goes through the steps of what is used, in the order of time, up to now.
 func (p *replay) follow(steps []step, most *peak, watches []*watch) {
-	f := &follower{from: p.from, peak: most, watches: watches}
+	p.pass(&follower{from: p.from, peak: most, watches: watches}, steps)
+}
+
+// pass takes a follower through steps, up to now.
+func (p *replay) pass(f *follower, steps []step) {
 	if p.span.Rolling > 0 {
 		p.roll(f, steps)
 	} else {
@@ -85,6 +90,9 @@ func (f *follower) to(at ledger.Time) {
 	if !f.began && at > f.from {
 		f.advance(f.from)
 		f.begin()
+	}
+	if f.reach != nil {
+		f.reach(at)
 	}
 	f.advance(at)
 }

@@ -64,6 +64,11 @@ func (f *Flow) Ask(ctx context.Context, q Question) (LiveUsage, error) {
 	if err != nil {
 		return LiveUsage{Declaration: q.Declaration}, err
 	}
+	return l.answer(ctx, q)
+}
+
+// answer measures the usage at the time of the question.
+func (l *inquiry) answer(ctx context.Context, q Question) (LiveUsage, error) {
 	d := l.declaration
 	if changed := l.declared; q.Over.GPUHours == "" && (d.Window != changed.Window || d.Period != changed.Period || d.TimeZone != changed.TimeZone) {
 		d.GPUHours = "" // that applies to another window

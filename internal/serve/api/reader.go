@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -10,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
@@ -18,7 +20,10 @@ import (
 type Reader struct{ api }
 
 // NewReader returns a reader.
-func NewReader(o Options) *Reader { return &Reader{api{Options: o}} }
+func NewReader(o Options) *Reader {
+	o.Source = o.Source.ForPages()
+	return &Reader{api{Options: o}}
+}
 
 // Overview returns the state of all objects that the user may read.
 func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
@@ -64,8 +69,34 @@ func (r *Reader) Events(ctx context.Context, q page.EventQuery) (eventlog.Report
 	return report, problemOf(err)
 }
 
-// BudgetUsage returns the usage of a budget by owner.
-func (r *Reader) BudgetUsage(ctx context.Context, budget string) (usage.Report, error) {
-	report, err := r.usage(ctx, &usageQuestion{Budget: budget, By: usage.ByOwner})
-	return report, problemOf(err)
+// Jobs returns the requests that the user may read, the latest first.
+func (r *Reader) Jobs(ctx context.Context) (request.JobList, error) {
+	all, unreadable, err := r.Source.Jobs(ctx)
+	if err != nil {
+		return request.JobList{}, problemOf(err)
+	}
+	list, err := r.visibleJobs(ctx, all, unreadable)
+	if err != nil {
+		return list, problemOf(err)
+	}
+	v, err := r.view(ctx)
+	if err != nil {
+		return list, problemOf(err)
+	}
+	list, err = visible(ctx, v, list)
+	return list, problemOf(err)
+}
+
+// BudgetUsage returns the usage of a budget as of the last run.
+func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.BudgetUsage, error) {
+	v, err := r.viewOf(ctx, b.Summary().Object())
+	if err != nil {
+		return page.BudgetUsage{}, problemOf(err)
+	}
+	recorded, err := r.Source.Recorded(ctx, b.Name, fmt.Sprint(b.UID, b.AsOf, *b.UsageReport.LimitGPUHours))
+	if err != nil {
+		return page.BudgetUsage{}, problemOf(err)
+	}
+	report, err := visibleUsage(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner}.WithDefaults()))
+	return page.BudgetUsage{Report: report, Course: recorded.Course, Limit: recorded.Usage.Limit}, problemOf(err)
 }

@@ -199,6 +199,11 @@ func (a *api) jobList(ctx context.Context, _ *nothing) (request.JobList, error) 
 	if err != nil {
 		return request.JobList{}, err
 	}
+	return a.visibleJobs(ctx, all, unreadable)
+}
+
+// visibleJobs are those that the user may read.
+func (a *api) visibleJobs(ctx context.Context, all []request.Job, unreadable []error) (request.JobList, error) {
 	seen, err := filter(all, func(job request.Job) (bool, error) { return seesJob(ctx, access.Get, job) })
 	if err != nil {
 		return request.JobList{}, err

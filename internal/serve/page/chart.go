@@ -2,22 +2,40 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 )
 
 // chart is a value of an object over time, and what it should be.
 type chart struct {
-	Title  string      `json:"title"`
-	Times  []int64     `json:"times"` // Unix seconds
-	Names  [2]string   `json:"names"`
-	Values [][]float64 `json:"values"` // the value and its reference
-	Marks  []mark      `json:"marks"`
+	Title   string   `json:"-"`
+	Label   string   `json:"-"` // for those who do not see it
+	Note    string   `json:"-"`
+	Times   []int64  `json:"times"` // Unix seconds
+	Series  []series `json:"series"`
+	Level   level    `json:"level"`
+	Stepped bool     `json:"stepped"`
+	Marks   []mark   `json:"marks"`
+}
+
+// series is one line. Its first values can be unknown, and its last ones.
+type series struct {
+	Name   string     `json:"name"`
+	Values []*float64 `json:"values"`
+}
+
+// level is a horizontal line, such as a limit.
+type level struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 // mark is an event in a chart.
@@ -26,33 +44,68 @@ type mark struct {
 	Kind string `json:"kind"`
 }
 
-const quarter = 15 * time.Minute
-
-// lastDay returns the chart of the last day of a budget; nil without two quarter hours.
-func lastDay(object string, r reconcile.StatusReport, events []history.Event) *chart {
-	values, of := r.LastDay.Of(object, r.At)
-	if len(values) < 2 {
+// course returns the chart of the usage of a budget; nil without two values. The forecast is at the present
+// rate, or without more usage if the limit is reached.
+func course(b budgets.Description, u BudgetUsage, events []history.Event) *chart {
+	if b.UsageReport == nil || len(u.Course) < 2 || u.Limit == 0 {
 		return nil
 	}
-	c := &chart{Title: "Last day", Names: [2]string{"percent used", "limit"}, Values: [][]float64{values, of}}
-	last := r.At.Truncate(quarter)
-	for n := range values {
-		c.Times = append(c.Times, last.Add(-quarter*time.Duration(len(values)-1-n)).Unix())
+	exceeded := b.RecoversAt != nil
+	used, ahead := series{Name: "used"}, series{Name: "at the present rate"}
+	if exceeded {
+		ahead.Name = "without more usage"
 	}
+	c := &chart{Title: "GPU-hours of 35 days", Level: level{"limit", hours(u.Limit)}}
+	highest := u.Course[0]
+	for _, s := range u.Course {
+		var past, future *float64
+		if !s.At.After(b.AsOf) {
+			past = new(hours(s.Used))
+			if s.Used > highest.Used {
+				highest = s
+			}
+		}
+		if !s.At.Before(b.AsOf) {
+			future = new(hours(s.Used))
+			if exceeded {
+				future = new(hours(s.Idle))
+			}
+		}
+		c.Times, used.Values, ahead.Values = append(c.Times, s.At.Unix()), append(used.Values, past), append(ahead.Values, future)
+	}
+	c.Series = []series{used, ahead}
+	c.Label = fmt.Sprintf("%s of %s GPU-hours used now, at most %s since %s", b.ConsumedGPUHours, budget.Hours(u.Limit), budget.Hours(highest.Used),
+		day(u.Course[0].At))
+	c.Note = fmt.Sprintf("The highest usage since %s was %s GPU-hours.", day(u.Course[0].At), budget.Hours(highest.Used))
 	c.mark(events)
+	if b.RecoversAt != nil {
+		c.Marks = append(c.Marks, mark{b.RecoversAt.Unix(), "recovers"})
+	}
+	if b.ProjectedExhaustion != nil {
+		c.Marks = append(c.Marks, mark{b.ProjectedExhaustion.Unix(), "limit reached"})
+	}
 	return c
+}
+
+func day(at time.Time) string { return at.UTC().Format("January 2") }
+
+// hours are GPU-hours with three decimals.
+func hours(amount int64) float64 {
+	return math.Round(float64(amount)*1000/float64(budget.Hour)) / 1000
 }
 
 // sizes returns the chart of the instances of a pool. From its size now, it goes back over each event
 // that changed it; the newest events are first. It has a point an hour at most.
 func sizes(p spotpools.Description, events []history.Event, now time.Time) *chart {
-	c := &chart{Title: "Last 35 days", Names: [2]string{"instances", "minimum"}, Values: [][]float64{nil, nil}}
-	size := p.Total
+	c := &chart{Title: "Instances of 35 days", Level: level{"minimum", float64(p.Minimum)}, Stepped: true}
+	total := series{Name: "instances"}
+	size, least := p.Total, p.Total
 	add := func(at time.Time) {
 		if last := len(c.Times) - 1; last > 0 && c.Times[last]/3600 == at.Unix()/3600 {
 			return // a later one of this hour is there
 		}
-		c.Times, c.Values[0], c.Values[1] = append(c.Times, at.Unix()), append(c.Values[0], float64(size)), append(c.Values[1], float64(p.Minimum))
+		c.Times, total.Values = append(c.Times, at.Unix()), append(total.Values, new(float64(size)))
+		least = min(least, size)
 	}
 	add(now)
 	for n := range events {
@@ -65,7 +118,9 @@ func sizes(p spotpools.Description, events []history.Event, now time.Time) *char
 		return nil
 	}
 	slices.Reverse(c.Times)
-	slices.Reverse(c.Values[0])
+	slices.Reverse(total.Values)
+	c.Series = []series{total}
+	c.Label = fmt.Sprintf("%d instances now, at least %d since %s, with a minimum of %d", p.Total, least, day(time.Unix(c.Times[0], 0)), p.Minimum)
 	c.mark(events)
 	return c
 }

@@ -26,7 +26,7 @@ func TestSizesFollowEvents(t *testing.T) {
 	c := sizes(p, newest, now)
 	var got [][2]int
 	for n, at := range c.Times {
-		got = append(got, [2]int{int((now.Unix() - at) / 3600), int(c.Values[0][n])})
+		got = append(got, [2]int{int((now.Unix() - at) / 3600), int(*c.Series[0].Values[n])})
 	}
 	if diff := cmp.Diff([][2]int{{20, 1}, {10, 3}, {3, 2}, {2, 3}, {0, 3}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

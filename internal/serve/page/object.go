@@ -3,11 +3,10 @@ package page
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
 // object is the page of one object.
@@ -15,10 +14,14 @@ type object struct {
 	row
 	Columns     []string
 	Explanation string
-	Chart       *chart
-	Users       *usage.Report
-	Events      []history.Event
-	HistoryLink string
+	// DecisionsLink is the page of the explanation, if it is not here.
+	DecisionsLink string
+	Chart         *chart
+	Users         *BudgetUsage
+	Unread        string // why Users is nil
+	Requests      requests
+	Events        []history.Event
+	HistoryLink   string
 }
 
 // The most events on the page of an object, and in its chart.
@@ -27,34 +30,57 @@ const (
 	chartedAtMost = 10_000
 )
 
-// object returns the handler of the pages of a kind. Names of the kind begin with a part of the path.
+// named returns the object of a request. Names of the kind begin with a part of the path.
+func named(r *http.Request, kind, prefix string) string {
+	if prefix == "" {
+		return kind + "/" + r.PathValue("name")
+	}
+	return kind + "/" + r.PathValue(prefix) + "/" + r.PathValue("name")
+}
+
+// object returns the handler of the pages of a kind.
 func (s *site) object(kind, prefix string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		of := kind + "/" + r.PathValue("name")
-		if prefix != "" {
-			of = kind + "/" + r.PathValue(prefix) + "/" + r.PathValue("name")
-		}
+		of := named(r, kind, prefix)
 		s.show(w, r, "object", func(ctx context.Context) (frame, error) {
-			x, err := s.Reader.Explain(ctx, of)
+			status, err := s.Reader.Overview(ctx)
 			if err != nil {
 				return frame{}, err
 			}
-			o, err := s.newObject(ctx, of, x)
-			return frame{Title: of, Store: x.Store, At: x.At, Body: o}, err
+			o, err := s.newObject(ctx, of, status)
+			o.DecisionsLink = o.Link + "/decisions"
+			return frame{Title: of, Store: status.Store, At: status.At, Body: o}, err
 		})
 	}
 }
 
-func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation) (object, error) {
-	o := object{Explanation: s.Words.Explanation(x), HistoryLink: "/history?" + query("name", of, "since", "35d")}
-	status, err := s.Reader.Overview(ctx)
-	if err != nil {
-		return o, err
+// decisions returns the handler of the explanations of a kind. They observe, and so are not part of the
+// page of an object.
+func (s *site) decisions(kind, prefix string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		of := named(r, kind, prefix)
+		s.show(w, r, "decisions", func(ctx context.Context) (frame, error) {
+			x, err := s.Reader.Explain(ctx, of)
+			if err != nil {
+				return frame{}, err
+			}
+			body := object{row: row{Object: of, Link: linkOf(of)}, Explanation: s.Words.Explanation(x)}
+			return frame{Title: "Decisions about " + of, Store: x.Store, At: x.At, Body: body}, nil
+		})
 	}
+}
+
+func (s *site) newObject(ctx context.Context, of string, status reconcile.StatusReport) (o object, err error) {
+	o.HistoryLink = "/history?" + query("name", of, "since", "35d")
 	one := only(status, func(object string) bool { return object == of })
-	for _, l := range allLists(one) {
-		o.row, o.Columns = l.Rows[0], l.Columns
-		o.Details = s.Words.Details(one)[of]
+	lists := allLists(one)
+	if len(lists) == 0 {
+		return o, errNoObject{of}
+	}
+	o.row, o.Columns = lists[0].Rows[0], lists[0].Columns
+	o.Details = s.Words.Details(one)[of]
+	if o.Requests, err = s.requests(ctx, func(j job) bool { return j.Object == of }); err != nil {
+		return o, err
 	}
 	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: chartedAtMost})
 	if err != nil {
@@ -62,16 +88,21 @@ func (s *site) newObject(ctx context.Context, of string, x reconcile.Explanation
 	}
 	all := newestFirst(recent.Events)
 	o.Events = all[:min(len(all), eventsAtMost)]
-	if len(x.SpotPools) > 0 && x.SpotPools[0].Observed {
-		o.Chart = sizes(x.SpotPools[0], all, x.At)
+	if len(one.SpotPools) > 0 && one.SpotPools[0].Observed {
+		o.Chart = sizes(one.SpotPools[0], all, status.At)
 	}
-	if name, is := strings.CutPrefix(of, "budget/"); is && len(x.Budgets) > 0 && x.Budgets[0].UsageReport != nil {
-		o.Chart = lastDay(of, status, all)
-		users, err := s.Reader.BudgetUsage(ctx, name)
-		if err != nil {
-			return o, err
-		}
-		o.Users = &users
+	if len(one.Budgets) > 0 && one.Budgets[0].UsageReport != nil {
+		o.addUsage(ctx, s.Reader, one.Budgets[0], all)
 	}
 	return o, nil
+}
+
+// addUsage adds the usage of a budget by owner and over time. The rest of the page does not need it.
+func (o *object) addUsage(ctx context.Context, r Reader, b budgets.Description, events []history.Event) {
+	users, err := r.BudgetUsage(ctx, b)
+	if err != nil {
+		o.Unread = message(codeOf(err), err)
+		return
+	}
+	o.Users, o.Chart = &users, course(b, users, events)
 }

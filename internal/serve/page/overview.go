@@ -27,6 +27,7 @@ type overview struct {
 	Filter, Runs   string
 	Count, Trouble int
 	Lists          []list
+	Requests       requests
 	Warnings       []string
 }
 
@@ -69,7 +70,9 @@ func (s *site) overview(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: s.page(report, r.URL.Query())}, nil
+		body := s.page(report, r.URL.Query())
+		body.Requests, err = s.requests(ctx, open)
+		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: body}, err
 	})
 }
 

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
 
@@ -21,12 +23,21 @@ import (
 type Reader interface {
 	// Overview returns the state of all objects.
 	Overview(ctx context.Context) (reconcile.StatusReport, error)
-	// Explain returns what the decisions about an object depend on.
+	// Explain returns what the decisions about an object depend on. It observes, which takes a while.
 	Explain(ctx context.Context, object string) (reconcile.Explanation, error)
 	// Events returns the newest events of an object, or of all, and of these kinds, or of all.
 	Events(ctx context.Context, q EventQuery) (eventlog.Report, error)
-	// BudgetUsage returns the usage of a budget by owner.
-	BudgetUsage(ctx context.Context, budget string) (usage.Report, error)
+	// Jobs returns the requests, the latest first.
+	Jobs(ctx context.Context) (request.JobList, error)
+	// BudgetUsage returns the usage of a budget as of the last run.
+	BudgetUsage(ctx context.Context, b budgets.Description) (BudgetUsage, error)
+}
+
+// BudgetUsage is the usage of a budget by owner and over time.
+type BudgetUsage struct {
+	usage.Report
+	Course []budgets.Sample
+	Limit  int64
 }
 
 // EventQuery selects events. Empty fields select all; Since is a duration or a time.
@@ -70,6 +81,9 @@ func Add(mux *http.ServeMux, o Options) {
 	mux.HandleFunc("GET /spotpools/{region}/{name}", s.object("spot_pool", "region"))
 	mux.HandleFunc("GET /budgets/{name}", s.object("budget", ""))
 	mux.HandleFunc("GET /stockpools/{namespace}/{name}", s.object("stock_pool", "namespace"))
+	mux.HandleFunc("GET /spotpools/{region}/{name}/decisions", s.decisions("spot_pool", "region"))
+	mux.HandleFunc("GET /budgets/{name}/decisions", s.decisions("budget", ""))
+	mux.HandleFunc("GET /stockpools/{namespace}/{name}/decisions", s.decisions("stock_pool", "namespace"))
 	mux.HandleFunc("GET /teams/{namespace}", s.team)
 	mux.HandleFunc("GET /history", s.history)
 	mux.HandleFunc("GET /login", s.askToken)
@@ -123,6 +137,14 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name stri
 	w.WriteHeader(code)
 	_, _ = w.Write(text.Bytes()) // a client that is gone needs no response
 }
+
+// errNoObject is the error about an object that does not exist, or that the user may not read.
+type errNoObject struct{ object string }
+
+func (e errNoObject) Error() string { return e.object + " does not exist, or you may not read it" }
+
+// GetStatus returns the code of the response.
+func (errNoObject) GetStatus() int { return http.StatusNotFound }
 
 // codeOf returns the code of an error of the reader.
 func codeOf(err error) int {

@@ -40,6 +40,9 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 		return nil, err
 	}
 	r := report{overview: newReportOverview(status, s.Words.Details(status)), Events: newestFirst(recent.Events)}
+	if r.Requests, err = s.requests(ctx, open); err != nil {
+		return nil, err
+	}
 	for _, file := range []string{"uPlot.min.css", "page.css"} {
 		r.Styles = append(r.Styles, template.CSS(assetText(file))) //nolint:gosec // our own
 	}
@@ -48,15 +51,15 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 	}
 	all := r.worst()
 	for _, of := range all[:min(len(all), describedAtMost)] {
+		described, err := s.newObject(ctx, of, status)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", of, err)
+		}
 		x, err := s.Reader.Explain(ctx, of)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", of, err)
 		}
-		described, err := s.newObject(ctx, of, x)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", of, err)
-		}
-		described.HistoryLink = ""
+		described.HistoryLink, described.Explanation = "", s.Words.Explanation(x)
 		r.Objects = append(r.Objects, described)
 	}
 	f := frame{Title: "gpupool report", Store: status.Store, At: status.At, Version: s.Version}

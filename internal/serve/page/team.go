@@ -16,6 +16,7 @@ type team struct {
 	Namespace string
 	Budgets   []teamBudget
 	Lists     []list
+	Requests  requests
 }
 
 type teamBudget struct {
@@ -33,7 +34,9 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: s.newTeam(namespace, report)}, nil
+		body := s.newTeam(namespace, report)
+		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
+		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, err
 	})
 }
 

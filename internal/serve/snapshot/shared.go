@@ -32,22 +32,31 @@ type flight[T any] struct {
 	err   error
 }
 
+// errorsAtMost is how old an error is used at most.
+const errorsAtMost = 2 * time.Second
+
 // buildAtMost limits a build.
 const buildAtMost = time.Minute
 
 // get returns the value. The context limits the wait, and not the build.
-func (s *shared[T]) get(ctx context.Context) (none T, err error) {
+func (s *shared[T]) get(ctx context.Context) (T, error) { return s.within(ctx, s.ages.usable) }
+
+// within returns a value that is usable at this age.
+func (s *shared[T]) within(ctx context.Context, usable time.Duration) (none T, err error) {
 	s.mu.Lock()
-	age := s.ages.usable + 1
+	age := usable + 1
 	if s.last != nil {
 		age = time.Since(s.last.began)
+		if s.last.err != nil && age > errorsAtMost {
+			age = usable + 1
+		}
 	}
 	if age > s.fresh {
 		s.start(ctx)
 	}
 	last, f := s.last, s.flight
 	s.mu.Unlock()
-	if age <= s.usable {
+	if age <= usable {
 		return last.value, last.err
 	}
 	select {

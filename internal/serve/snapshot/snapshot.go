@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -31,27 +32,45 @@ const (
 	// A change of the store is visible after usable, at most. The difference is for a read of the store.
 	fresh  = 800 * time.Millisecond
 	usable = 1900 * time.Millisecond
+	recent = 15 * time.Second
 	// Explanations and usage scan the pods of the cluster.
 	scansAtOnce = 2
+	// Usage as of the last run reads the ledger, and changes with the next run only.
+	recordedFor  = 10 * time.Minute
+	ledgerAtOnce = 1
 )
 
 // Source reads a world.
 type Source struct {
 	world     reconcile.World
+	usable    time.Duration // the age of statuses that are returned while newer ones are built
 	statuses  map[Kind]*shared[*Status]
 	explained *keyed[reconcile.Explanation]
 	usage     *keyed[budgets.LiveUsage]
+	recorded  *keyed[budgets.RecordedUsage]
 	declared  *shared[[]string]
+	queue     *shared[queue]
+}
+
+// queue is all jobs, the latest first.
+type queue struct {
+	jobs       []request.Job
+	unreadable []error
 }
 
 // New returns a source. It changes nothing in the world.
 func New(w reconcile.World) *Source {
 	s := &Source{
-		world: w.Observer(observedAtMost), statuses: map[Kind]*shared[*Status]{},
+		world: w.Observer(observedAtMost), usable: usable, statuses: map[Kind]*shared[*Status]{},
 		explained: newKeyed[reconcile.Explanation](ages{usable, usable}, scansAtOnce),
 		usage:     newKeyed[budgets.LiveUsage](ages{observedAtMost, observedAtMost}, scansAtOnce),
+		recorded:  newKeyed[budgets.RecordedUsage](ages{recordedFor, recordedFor}, ledgerAtOnce),
 	}
 	s.declared = &shared[[]string]{ages: ages{fresh, usable}, build: s.list}
+	s.queue = &shared[queue]{ages: ages{fresh, usable}, build: func(ctx context.Context) (q queue, err error) {
+		q.jobs, q.unreadable, err = s.world.Jobs().Jobs(ctx)
+		return q, err
+	}}
 	for _, kind := range []Kind{All, SpotPools, Budgets, StockPools} {
 		s.statuses[kind] = &shared[*Status]{ages: ages{fresh, usable}, build: func(ctx context.Context) (*Status, error) {
 			report, err := s.world.Runner().StatusOf(ctx, string(kind))
@@ -62,6 +81,14 @@ func New(w reconcile.World) *Source {
 		}}
 	}
 	return s
+}
+
+// ForPages returns the source for pages. They reload themselves, and so get a state at once that is up to
+// 15 seconds old.
+func (s *Source) ForPages() *Source {
+	of := *s
+	of.usable = recent
+	return &of
 }
 
 // Status returns the state of the objects of a kind. It is shared: do not change it.
@@ -85,11 +112,20 @@ func (s *Source) Current(ctx context.Context, kind Kind) (reconcile.StatusReport
 
 // Shared returns the state of the objects of a kind, with what readers derived from it.
 func (s *Source) Shared(ctx context.Context, kind Kind) (*Status, error) {
-	return s.statuses[kind].get(ctx)
+	return s.statuses[kind].within(ctx, s.usable)
 }
 
 // Declared returns the declared objects, such as "budget/team-a".
-func (s *Source) Declared(ctx context.Context) ([]string, error) { return s.declared.get(ctx) }
+func (s *Source) Declared(ctx context.Context) ([]string, error) {
+	return s.declared.within(ctx, s.usable)
+}
+
+// Jobs returns the jobs of the store, the latest first, and errors about unreadable ones. They are shared: do
+// not change them.
+func (s *Source) Jobs(ctx context.Context) ([]request.Job, []error, error) {
+	q, err := s.queue.within(ctx, s.usable)
+	return q.jobs, q.unreadable, err
+}
 
 func (s *Source) list(ctx context.Context) (objects []string, err error) {
 	for kind, of := range map[Kind]store.Kind{SpotPools: store.SpotPools, Budgets: store.Budgets, StockPools: store.StockPools} {
@@ -115,6 +151,13 @@ func (s *Source) Explain(ctx context.Context, object string) (reconcile.Explanat
 // Usage answers a question about usage. The key identifies it.
 func (s *Source) Usage(ctx context.Context, key string, q budgets.Question) (budgets.LiveUsage, error) {
 	return s.usage.get(ctx, key, func(ctx context.Context) (budgets.LiveUsage, error) { return s.world.Budgets().Ask(ctx, q) })
+}
+
+// Recorded returns the usage of a budget as of the last run. The state identifies what it depends on.
+func (s *Source) Recorded(ctx context.Context, name, state string) (budgets.RecordedUsage, error) {
+	return s.recorded.get(ctx, name+"\x00"+state, func(ctx context.Context) (budgets.RecordedUsage, error) {
+		return s.world.Budgets().Recorded(ctx, name)
+	})
 }
 
 // History returns events.

@@ -94,6 +94,23 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 	return b, nil
 }
 
+// Recorded returns the ledger as the last run left it. The cluster is not observed.
+func (a Accountant) Recorded(ctx context.Context, uid string) (*Books, error) {
+	documents, err := a.openLedger(ctx, uid)
+	if err != nil {
+		return nil, err
+	}
+	last := documents.ledger.Header.LastRun
+	if last == 0 {
+		return nil, fmt.Errorf("past usage is unknown: the first gpupool reconcile begins the ledger in the store %s", a.Repository.Store)
+	}
+	b := &Books{documents: documents, Observation: gpu.Observation{ClusterUID: uid, At: last.Time()}, local: a.Clock()}
+	for _, problem := range documents.problems {
+		b.Warnings = append(b.Warnings, problem.Error())
+	}
+	return b, nil
+}
+
 // overdue is how long after its deletion timestamp each run observes a pod.
 const overdue = 30 * time.Second
 

@@ -22,29 +22,45 @@
       u.ctx.save();
       u.ctx.strokeStyle = color('--bad');
       u.ctx.fillStyle = color('--bad');
-      for (const m of c.marks || []) {
+      u.ctx.setLineDash([]);
+      let free = u.bbox.left; // where the next text may begin
+      for (const m of (c.marks || []).sort((a, b) => a.at - b.at)) {
         const x = u.valToPos(m.at, 'x', true);
+        const width = u.ctx.measureText(m.kind).width;
+        const start = Math.min(x + 3, u.bbox.left + u.bbox.width - width);
         u.ctx.beginPath();
         u.ctx.moveTo(x, u.bbox.top);
         u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
         u.ctx.stroke();
-        u.ctx.fillText(m.kind, x + 3, u.bbox.top + 10);
+        if (start >= free) {
+          u.ctx.textAlign = 'left';
+          u.ctx.fillText(m.kind, start, u.bbox.top + 10);
+          free = start + width + 6;
+        }
       }
       u.ctx.restore();
     }]}};
+    const paths = c.stepped ? uPlot.paths.stepped({align: 1}) : undefined;
+    const looks = [{stroke: color('--moving'), width: 2}, {stroke: color('--moving'), width: 2, dash: [2, 4]}];
     const options = {
       width: at.clientWidth, height: 256, axes: [axis, axis], plugins: [marks],
-      scales: {y: {range: (u, low, high) => [0, Math.max(1, high * 1.1)]}},
+      scales: {y: {range: (u, low, high) => [0, Math.max(1, c.level.value, high) * 1.1]}},
       series: [
         {},
-        {label: c.names[0], stroke: color('--moving'), width: 2, paths: uPlot.paths.stepped({align: 1})},
-        {label: c.names[1], stroke: color('--lacking'), dash: [6, 4], paths: uPlot.paths.stepped({align: 1})},
+        ...c.series.map((s, n) => ({label: s.name, paths, points: {show: false}, ...looks[n]})),
+        {label: c.level.name, stroke: color('--lacking'), dash: [6, 4], points: {show: false}},
       ],
     };
-    const plot = new uPlot(options, [c.times, ...c.values], at);
+    const plot = new uPlot(options, [c.times, ...c.series.map((s) => s.values), c.times.map(() => c.level.value)], at);
     addEventListener('resize', () => plot.setSize({width: at.clientWidth, height: 256}));
   };
   localTimes(document);
   document.querySelectorAll('[data-chart]').forEach(draw);
+  // Pages reload their content. That of a reader who types, scrolls a table or selects a text stays.
+  const busy = () => document.hidden || document.activeElement?.matches('main input, main select') ||
+    !getSelection().isCollapsed || [...document.querySelectorAll('.scroll')].some((e) => e.scrollLeft > 0);
+  const stale = (is) => { document.getElementById('stale').hidden = !is; };
+  document.addEventListener('htmx:beforeRequest', (e) => { if (e.detail.elt.id === 'main' && busy()) e.preventDefault(); });
   document.addEventListener('htmx:afterSwap', () => localTimes(document));
+  document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.elt.id === 'main') stale(!e.detail.successful); });
 })();
