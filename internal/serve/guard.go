@@ -25,6 +25,7 @@ type guard struct {
 // ServeHTTP refuses what no operation should see, and logs who did what.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
+	r = r.WithContext(access.WithClient(r.Context(), r.RemoteAddr))
 	counted := &status{ResponseWriter: w, code: http.StatusOK}
 	user := "-"
 	defer func() {
@@ -59,6 +60,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, access.ErrUnknownToken):
 		counted.Header().Set("WWW-Authenticate", `Bearer realm="gpupool"`)
 		problem(counted, http.StatusUnauthorized, err.Error())
+		return
+	case errors.Is(err, access.ErrTooManyTokens):
+		counted.Header().Set("Retry-After", "5")
+		problem(counted, http.StatusTooManyRequests, err.Error())
 		return
 	case err != nil:
 		g.Log.WarnContext(r.Context(), "token not checked", "detail", err.Error())

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,11 +9,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
@@ -173,4 +176,39 @@ func FuzzBodies(f *testing.F) {
 			t.Errorf("%s %s: %d with a job", method, path, w.Code)
 		}
 	})
+}
+
+// reviews is a cluster in which the token "valid" is of a user with all rights.
+type reviews struct{ asked int }
+
+func (r *reviews) ReviewToken(_ context.Context, token string) (access.Subject, bool, error) {
+	r.asked++
+	return access.Subject{Name: "alice"}, token == "valid", nil
+}
+
+func (r *reviews) ReviewAccess(context.Context, access.Subject, string, string, string, string, string) (bool, error) {
+	return true, nil
+}
+
+// TestRandomTokens sends unknown tokens without an end. The server asks the cluster about a few, and a
+// user who signed in before notices nothing.
+func TestRandomTokens(t *testing.T) {
+	t.Parallel()
+	cluster := &reviews{}
+	h := handler(teams(t).Process(), func(o *serve.Options) {
+		o.Authenticator, o.Loopback = &access.Cluster{Reviewer: cluster, Now: time.Now}, false
+	})
+	read(t, h, "/api/v1/budgets", "Authorization: Bearer valid")
+	codes := map[int]int{}
+	for n := range 2000 {
+		w := ask(t, h, "GET", "/api/v1/budgets", "", fmt.Sprint("Authorization: Bearer random-", n))
+		codes[w.Code]++
+		if w.Code == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
+			t.Fatal("429 without Retry-After")
+		}
+	}
+	if codes[http.StatusUnauthorized] == 0 || codes[http.StatusTooManyRequests] < 1000 || len(codes) != 2 || cluster.asked > 1000 {
+		t.Errorf("the codes are %v, with %d reviews", codes, cluster.asked)
+	}
+	read(t, h, "/api/v1/budgets", "Authorization: Bearer valid")
 }

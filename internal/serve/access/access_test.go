@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -160,4 +162,124 @@ func TestReviews(t *testing.T) {
 	if may, err := asks(access.Get, access.Budgets, "ml"); may || err == nil {
 		t.Errorf("without an answer: %v, %v", may, err)
 	}
+}
+
+// from returns the context of a request from an address.
+func from(t *testing.T, address string) context.Context {
+	t.Helper()
+	return access.WithClient(t.Context(), address)
+}
+
+// TestRandomTokens sends more unknown tokens than any limit. Those with valid tokens are not locked out.
+func TestRandomTokens(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	c := &cluster{}
+	users := &access.Cluster{Reviewer: c, Now: func() time.Time { return now }}
+	valid := func(client, token string) {
+		t.Helper()
+		if u, err := users.Authenticate(from(t, client), token); err != nil || u.Name != "user-"+token {
+			t.Errorf("the valid token %s from %s: %v", token, client, err)
+		}
+	}
+	attack := func(client string, tokens int) {
+		t.Helper()
+		for n := range tokens {
+			_, err := users.Authenticate(from(t, client), fmt.Sprint("bad", client, n, now))
+			if !errors.Is(err, access.ErrUnknownToken) && !errors.Is(err, access.ErrTooManyTokens) {
+				t.Fatal(err)
+			}
+		}
+	}
+	valid("192.0.2.1:1", "good-1")
+	before := c.tokens
+	attack("192.0.2.1:2", 20_000)
+	if n := c.tokens - before; n > 30 {
+		t.Errorf("20,000 random tokens of one client took %d reviews", n)
+	}
+	before = c.tokens
+	valid("192.0.2.1:3", "good-1")
+	if c.tokens != before {
+		t.Error("random tokens displaced a valid one")
+	}
+	valid("192.0.2.2:1", "good-2")
+	valid("[2001:db8:0:1::1]:1", "good-3")
+	now = now.Add(11 * time.Second)
+	attack("192.0.2.1:2", 1000)
+	for n := range 1000 {
+		attack(fmt.Sprintf("[2001:db8:0:2::%x]:1", n), 10)
+		attack(fmt.Sprintf("198.51.%d.%d:1", n/250, n%250), 1)
+	}
+	if n := c.tokens - before; n > 300 {
+		t.Errorf("random tokens of 2,000 addresses took %d reviews", n)
+	}
+	for _, token := range []string{"good-1", "good-2", "good-3"} {
+		valid("192.0.2.1:4", token)
+	}
+	now = now.Add(10 * time.Second)
+	valid("192.0.2.3:1", "good-4")
+}
+
+func TestAnUnknownTokenIsReviewedOnceInAWhile(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	c := &cluster{}
+	users := &access.Cluster{Reviewer: c, Now: func() time.Time { return now }}
+	for range 100 {
+		if _, err := users.Authenticate(t.Context(), "bad"); !errors.Is(err, access.ErrUnknownToken) {
+			t.Fatal(err)
+		}
+	}
+	if c.tokens != 1 {
+		t.Errorf("100 requests with one unknown token took %d reviews", c.tokens)
+	}
+	now = now.Add(10 * time.Second)
+	if _, err := users.Authenticate(t.Context(), "bad"); !errors.Is(err, access.ErrUnknownToken) || c.tokens != 2 {
+		t.Errorf("after ten seconds: %v with %d reviews", err, c.tokens)
+	}
+}
+
+// slow answers when it is released.
+type slow struct {
+	cluster
+	release chan struct{}
+}
+
+func (s *slow) ReviewToken(ctx context.Context, token string) (access.Subject, bool, error) {
+	select {
+	case <-s.release:
+		return s.cluster.ReviewToken(ctx, token)
+	case <-ctx.Done():
+		return access.Subject{}, false, ctx.Err()
+	}
+}
+
+// TestConcurrentRequestsShareAReview also cancels the first request, which the others must survive.
+func TestConcurrentRequestsShareAReview(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &slow{release: make(chan struct{})}
+		users := &access.Cluster{Reviewer: c, Now: time.Now}
+		ctx, cancel := context.WithCancel(t.Context())
+		first, others := make(chan error), make(chan error)
+		go func() { _, err := users.Authenticate(ctx, "good"); first <- err }()
+		synctest.Wait()
+		for range 50 {
+			go func() { _, err := users.Authenticate(t.Context(), "good"); others <- err }()
+		}
+		synctest.Wait()
+		cancel()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("the canceled request: %v", err)
+		}
+		close(c.release)
+		for range 50 {
+			if err := <-others; err != nil {
+				t.Error(err)
+			}
+		}
+		if c.tokens != 1 {
+			t.Errorf("%d reviews", c.tokens)
+		}
+	})
 }

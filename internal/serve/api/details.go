@@ -72,7 +72,7 @@ func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation
 	if err != nil {
 		return reconcile.Explanation{}, err
 	}
-	x, err := a.Source.Explain(ctx, object)
+	x, err := a.Source.Explain(ctx, v.user.Name, object)
 	if err != nil {
 		return x, err
 	}
@@ -117,7 +117,7 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 		return usage.Report{}, err
 	}
 	key := strings.Join(append([]string{in.Budget, in.Window}, in.Namespace...), "\x00")
-	live, err := a.Source.Usage(ctx, key, q)
+	live, err := a.Source.Usage(ctx, v.user.Name, key, q)
 	if err != nil {
 		return usage.Report{}, err
 	}

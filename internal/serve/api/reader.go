@@ -93,7 +93,7 @@ func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.B
 	if err != nil {
 		return page.BudgetUsage{}, problemOf(err)
 	}
-	recorded, err := r.Source.Recorded(ctx, b.Name, fmt.Sprint(b.UID, b.AsOf, *b.UsageReport.LimitGPUHours))
+	recorded, err := r.Source.Recorded(ctx, v.user.Name, b.Name, fmt.Sprint(b.UID, b.AsOf, *b.UsageReport.LimitGPUHours))
 	if err != nil {
 		return page.BudgetUsage{}, problemOf(err)
 	}

@@ -47,7 +47,7 @@ func (s *shared[T]) within(ctx context.Context, usable time.Duration) (none T, e
 	age := usable + 1
 	if s.last != nil {
 		age = time.Since(s.last.began)
-		if s.last.err != nil && age > errorsAtMost {
+		if s.last.err != nil && (age > errorsAtMost || errors.Is(s.last.err, ErrBusy)) { // another reader may have a turn
 			age = usable + 1
 		}
 	}
@@ -114,40 +114,95 @@ func (s *shared[T]) fly(ctx context.Context, f *flight[T]) {
 	close(f.done)
 }
 
-// keyed are shared values by key. At most a few are built at once.
+// keyed are shared values by key. At most a few are built at once, and one for each reader, so that a
+// reader with many questions does not keep others waiting.
 type keyed[T any] struct {
 	ages
 	atOnce chan struct{}
 
-	mu     sync.Mutex
-	values map[string]*shared[T]
+	mu      sync.Mutex
+	values  map[string]*shared[T]
+	readers map[string]*turns
 }
 
+// turns are those of a reader.
+type turns struct {
+	building chan struct{} // has the build under way
+	pending  int           // including that
+}
+
+// pendingAtMost is the most builds of a reader that are under way or wait.
+const pendingAtMost = 8
+
 func newKeyed[T any](a ages, atOnce int) *keyed[T] {
-	return &keyed[T]{ages: a, atOnce: make(chan struct{}, atOnce), values: map[string]*shared[T]{}}
+	return &keyed[T]{ages: a, atOnce: make(chan struct{}, atOnce), values: map[string]*shared[T]{}, readers: map[string]*turns{}}
 }
 
 // keysAtMost is the most values that are kept.
 const keysAtMost = 100
 
-func (k *keyed[T]) get(ctx context.Context, key string, build func(context.Context) (T, error)) (T, error) {
+// get returns the value of a key. If it must be built, that is a turn of the reader.
+func (k *keyed[T]) get(ctx context.Context, reader, key string, build func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	s := k.values[key]
 	if s == nil {
 		if len(k.values) >= keysAtMost {
 			clear(k.values)
 		}
-		s = &shared[T]{ages: k.ages, build: func(ctx context.Context) (none T, err error) {
-			select {
-			case k.atOnce <- struct{}{}:
-			case <-ctx.Done():
-				return none, ctx.Err()
+		s = &shared[T]{ages: k.ages}
+		s.build = func(ctx context.Context) (none T, err error) {
+			done, err := k.turn(ctx)
+			if err != nil {
+				return none, err
 			}
-			defer func() { <-k.atOnce }()
+			defer done()
 			return build(ctx)
-		}}
+		}
 		k.values[key] = s
 	}
 	k.mu.Unlock()
-	return s.get(ctx)
+	return s.get(context.WithValue(ctx, readerKey{}, reader))
+}
+
+// readerKey is the key of the reader in the context of a build.
+type readerKey struct{}
+
+// turn waits for the turn of a reader. The caller must call done.
+func (k *keyed[T]) turn(ctx context.Context) (done func(), err error) {
+	reader, _ := ctx.Value(readerKey{}).(string)
+	k.mu.Lock()
+	of := k.readers[reader]
+	if of == nil {
+		of = &turns{building: make(chan struct{}, 1)}
+		k.readers[reader] = of
+	}
+	if of.pending >= pendingAtMost {
+		k.mu.Unlock()
+		return nil, ErrBusy
+	}
+	of.pending++
+	k.mu.Unlock()
+	leave := func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if of.pending--; of.pending == 0 {
+			delete(k.readers, reader)
+		}
+	}
+	for n, slot := range []chan struct{}{of.building, k.atOnce} {
+		select {
+		case slot <- struct{}{}:
+		case <-ctx.Done():
+			if n > 0 {
+				<-of.building
+			}
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	return func() {
+		<-k.atOnce
+		<-of.building
+		leave()
+	}, nil
 }

@@ -140,22 +140,23 @@ func (s *Source) list(ctx context.Context) (objects []string, err error) {
 	return objects, nil
 }
 
-// Explain returns everything that the decisions about an object depend on.
-func (s *Source) Explain(ctx context.Context, object string) (reconcile.Explanation, error) {
-	return s.explained.get(ctx, object, func(ctx context.Context) (reconcile.Explanation, error) {
+// Explain returns everything that the decisions about an object depend on. Readers take turns.
+func (s *Source) Explain(ctx context.Context, reader, object string) (reconcile.Explanation, error) {
+	return s.explained.get(ctx, reader, object, func(ctx context.Context) (reconcile.Explanation, error) {
 		x, err := s.world.Runner().Explain(ctx, object)
 		return x.NoNulls(), err
 	})
 }
 
-// Usage answers a question about usage. The key identifies it.
-func (s *Source) Usage(ctx context.Context, key string, q budgets.Question) (budgets.LiveUsage, error) {
-	return s.usage.get(ctx, key, func(ctx context.Context) (budgets.LiveUsage, error) { return s.world.Budgets().Ask(ctx, q) })
+// Usage answers a question about usage. The key identifies it. Readers take turns.
+func (s *Source) Usage(ctx context.Context, reader, key string, q budgets.Question) (budgets.LiveUsage, error) {
+	return s.usage.get(ctx, reader, key, func(ctx context.Context) (budgets.LiveUsage, error) { return s.world.Budgets().Ask(ctx, q) })
 }
 
 // Recorded returns the usage of a budget as of the last run. The state identifies what it depends on.
-func (s *Source) Recorded(ctx context.Context, name, state string) (budgets.RecordedUsage, error) {
-	return s.recorded.get(ctx, name+"\x00"+state, func(ctx context.Context) (budgets.RecordedUsage, error) {
+// Readers take turns.
+func (s *Source) Recorded(ctx context.Context, reader, name, state string) (budgets.RecordedUsage, error) {
+	return s.recorded.get(ctx, reader, name+"\x00"+state, func(ctx context.Context) (budgets.RecordedUsage, error) {
 		return s.world.Budgets().Recorded(ctx, name)
 	})
 }
