@@ -53,17 +53,38 @@ func Encode[T Body](body T) ([]byte, error) {
 // "spot_pools/ap-singapore/train in directory:.gpupool". They are *NewerError,
 // *OlderError and *DamagedError, and quote nothing of the document.
 func Decode[T Body](what string, data []byte) (T, error) {
-	var none T
+	opened, err := Open[T](what, data)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return opened.Decode(what)
+}
+
+// Opened is a document whose envelope and checksum are valid. Its body may still be invalid.
+type Opened[T Body] struct{ body json.RawMessage }
+
+// Open checks all of a document but its body. Errors are those of Decode.
+func Open[T Body](what string, data []byte) (Opened[T], error) {
+	of, err := bodyOf[T]()
+	if err != nil {
+		return Opened[T]{}, err
+	}
+	body, err := open(what, of.kind, data)
+	return Opened[T]{body}, err
+}
+
+// Size returns the size of the body.
+func (o Opened[T]) Size() int { return len(o.body) }
+
+// Decode decodes the body, each time into a new value. Errors are those of Decode.
+func (o Opened[T]) Decode(what string) (T, error) {
+	var value, none T
 	of, err := bodyOf[T]()
 	if err != nil {
 		return none, err
 	}
-	body, err := open(what, of.kind, data)
-	if err != nil {
-		return none, err
-	}
-	var value T
-	if err := decodeStrict(body, &value); err != nil {
+	if err := decodeStrict(o.body, &value); err != nil {
 		if field, unknown := unknownField(err); unknown {
 			return none, &NewerError{What: what, Version: Version, Field: field}
 		}
@@ -75,7 +96,7 @@ func Decode[T Body](what string, data []byte) (T, error) {
 	return value, nil
 }
 
-// open checks a document's envelope and returns its body.
+// open checks a document's envelope, and returns its body without insignificant space.
 func open(what, kind string, data []byte) (json.RawMessage, error) {
 	damaged := func(reason string) (json.RawMessage, error) {
 		return nil, &DamagedError{What: what, Kind: kind, Reason: reason}
@@ -114,7 +135,7 @@ func open(what, kind string, data []byte) (json.RawMessage, error) {
 	if e.Checksum != checksum(compact.Bytes()) {
 		return damaged("its checksum does not match what it holds")
 	}
-	return e.Body, nil
+	return compact.Bytes(), nil
 }
 
 func checksum(compact []byte) string {

@@ -61,8 +61,7 @@ func (k Repository) BudgetStatuses(ctx context.Context) (statuses map[string]Lis
 			value, err := DecodeListed[declaration.BudgetStatus](ctx, k.Store, doc)
 			statuses[name] = ListedStatus{Document[declaration.BudgetStatus]{Value: value, Revision: doc.Revision}, err}
 		case doc.Key.Name == budgetUsage:
-			usage.Revision = doc.Revision
-			usage.Value, lost = DecodeListed[declaration.BudgetUsage](ctx, k.Store, doc)
+			usage, lost = k.Usage.decode(ctx, k, doc)
 		}
 	}
 	for name, s := range statuses {

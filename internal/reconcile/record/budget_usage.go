@@ -50,6 +50,21 @@ func (r *UsageReader) read(ctx context.Context, k Repository) (Document[declarat
 	return usage, err
 }
 
+// decode returns the measurements of a listed document. Those that were read or saved last are not decoded
+// again.
+func (r *UsageReader) decode(ctx context.Context, k Repository, doc store.Document) (Document[declaration.BudgetUsage], error) {
+	if r != nil && len(doc.Data) > 0 {
+		r.mu.Lock()
+		last := r.last
+		r.mu.Unlock()
+		if last.Revision == doc.Revision {
+			return last, nil
+		}
+	}
+	value, err := DecodeListed[declaration.BudgetUsage](ctx, k.Store, doc)
+	return Document[declaration.BudgetUsage]{Value: value, Revision: doc.Revision}, err
+}
+
 func (r *UsageReader) note(saved Document[declaration.BudgetUsage]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

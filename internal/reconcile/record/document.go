@@ -34,7 +34,7 @@ func Load[T declaration.Body](ctx context.Context, s store.Store, kind store.Kin
 	if err != nil {
 		return Document[T]{}, err
 	}
-	value, err := declaration.Decode[T](DocumentName(s, doc.Key), doc.Data)
+	value, err := decode[T](DocumentName(s, doc.Key), doc.Data)
 	return Document[T]{Value: value, Revision: doc.Revision}, err
 }
 
@@ -46,7 +46,7 @@ func DecodeListed[T declaration.Body](ctx context.Context, s store.Store, doc st
 		var none T
 		return none, err
 	}
-	return declaration.Decode[T](DocumentName(s, doc.Key), doc.Data)
+	return decode[T](DocumentName(s, doc.Key), doc.Data)
 }
 
 func whole(ctx context.Context, s store.Store, doc store.Document) (store.Document, error) {

@@ -13,7 +13,7 @@ func SpotPools(k Repository) Lifecycle[spotpool.Declaration] {
 	return Lifecycle[spotpool.Declaration]{
 		refusals: refusals[spotpool.Declaration]{Repository: k, title: "spot pool", noun: "pool", brief: func(key string) string { return key }},
 		kind:     store.SpotPools, tombstone: declaration.PoolTombstone,
-		decode: declaration.Decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
+		decode: decode[declaration.SpotPool], encode: declaration.Encode[declaration.SpotPool],
 	}
 }
 
@@ -26,7 +26,7 @@ func Budgets(k Repository) Lifecycle[budget.Declaration] {
 	return Lifecycle[budget.Declaration]{
 		refusals: refusals[budget.Declaration]{Repository: k, title: "budget", noun: "budget", brief: func(key string) string { return "the budget " + key }},
 		kind:     store.Budgets, tombstone: declaration.BudgetTombstone,
-		decode: declaration.Decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
+		decode: decode[declaration.Budget], encode: declaration.Encode[declaration.Budget],
 	}
 }
 
@@ -37,6 +37,6 @@ func StockPools(k Repository) Lifecycle[stockpool.Declaration] {
 			Repository: k, title: "stock pool", noun: "stock pool", brief: func(key string) string { return "the stock pool " + key },
 		},
 		kind: store.StockPools, tombstone: declaration.StockTombstone,
-		decode: declaration.Decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
+		decode: decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
 	}
 }
