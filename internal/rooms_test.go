@@ -204,7 +204,9 @@ var rooms = map[string]struct {
 		module + "internal/reconcile",
 		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/", "golang.org/x/net/netutil",
 	}},
-	"internal/serve/access": {may: []string{module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation"}},
+	"internal/serve/access": {may: []string{
+		module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation", "golang.org/x/sync/", "golang.org/x/time/rate",
+	}},
 	"internal/serve/snapshot": {may: []string{
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/eventlog", module + "internal/history",
 		module + "internal/request",
@@ -224,6 +226,8 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/request", module + "internal/budget", module + "internal/spotpool",
 		module + "internal/stockpool/decide", module + "internal/ledger", module + "internal/duration",
 		"github.com/danielgtaylor/huma/v2", "k8s.io/apimachinery/pkg/util/validation",
+		module + "internal/errorclass", module + "internal/node", module + "internal/reconcile/state", module + "internal/spotpool/decide",
+		module + "internal/spotpool/markets", module + "internal/stockpool",
 	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{

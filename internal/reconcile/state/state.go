@@ -43,6 +43,15 @@ const (
 	Unknown     State = "Unknown"     // not observed
 )
 
+// States returns all states.
+func States() []State {
+	return []State{
+		InSync, OutOfSync, Changed, Progressing, Draining, Drained, Creating, Deleting, Deleted, Short, Oversized, Pending,
+		Degraded, Blocked, OnHold, Freezing, Frozen, Pausing, Paused, Evicting, Ineffective, WithinLimit, NearLimit,
+		Exceeded, AlertOnly, Failing, Skipped, Unknown,
+	}
+}
+
 // Join lists states as kubectl lists those of a node: "Exceeded,Freezing".
 func Join(states []State) string {
 	texts := make([]string, len(states))

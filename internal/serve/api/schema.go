@@ -22,7 +22,7 @@ type Decision struct {
 	// The kind.
 	Kind string `json:"kind"`
 	// The outcome. Absent if it was not carried out.
-	Outcome string `json:"outcome,omitempty"`
+	Outcome outcome.Outcome `json:"outcome,omitempty"`
 }
 
 // newRegistry describes types that write their own JSON by others.
@@ -59,15 +59,15 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // finish corrects what the reflection of types cannot know: fields of embedded pointers may be
-// absent, and a pointer may be null.
+// absent, a pointer may be null, and a type may have a fixed list of values.
 func finish(doc *huma.OpenAPI) {
-	registry := doc.Components.Schemas
+	registry, enums := doc.Components.Schemas, Enums()
 	for name, s := range registry.Map() {
 		t := registry.TypeFromRef(schemas + name)
 		if t == nil || t.Kind() != reflect.Struct {
 			continue
 		}
-		f := fields{properties: s.Properties, optional: map[string]bool{}}
+		f := fields{properties: s.Properties, optional: map[string]bool{}, enums: enums}
 		f.visit(t, false)
 		var required []string
 		for _, property := range s.Required {
@@ -83,6 +83,7 @@ func finish(doc *huma.OpenAPI) {
 type fields struct {
 	properties map[string]*huma.Schema
 	optional   map[string]bool
+	enums      map[reflect.Type][]any
 }
 
 func (f fields) visit(t reflect.Type, optional bool) {
@@ -104,6 +105,7 @@ func (f fields) visit(t reflect.Type, optional bool) {
 			continue
 		}
 		f.optional[name] = f.optional[name] || optional
+		restrict(s, of, f.enums)
 		if s.Ref != "" && pointer {
 			f.properties[name] = &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}, Description: s.Description}
 		} else if s.Type == huma.TypeObject && of.Kind() == reflect.Map {
