@@ -1,0 +1,149 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Message returns what happened, without the kind and the object, on one line. at writes times. The
+// text contains names that tenants chose: escape it for where it goes.
+func (e *Event) Message(at func(time.Time) string) string {
+	switch e.Kind {
+	case Launch:
+		return fmt.Sprintf("%d %s%s", e.Count, chargeName(e), offering(e))
+	case Refused:
+		return fault(e.Error) + offering(e)
+	case Lost:
+		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
+	case Begin, Reclaim, End, Detach:
+		return strings.Join(e.InstanceIDs, " ") + offering(e)
+	case Join, Replace, Notice, Withdrawn, Drain, Drained, Uncordon,
+		DeleteNode:
+		return nodeText(e, at)
+	case Terminate, Adopt:
+		return several(e.Count, e.InstanceIDs)
+	case Revert:
+		return revertText(e.Reasons)
+	case Scale:
+		return strings.Join(e.Reasons, "; ")
+	case Freeze, Frozen, Pause, Paused, Resume, Evict, Evicted:
+		return enforcement(e)
+	case Threshold:
+		return fmt.Sprintf("%d%%", e.Threshold)
+	case Price:
+		return e.Price + " CNY an hour" + offering(e)
+	case Failed, RunFailed, Loss:
+		return fault(e.Error)
+	case Grant, Hold:
+		return strings.TrimSpace("until " + at(e.Until) + " by " + e.Actor + ": " + first(e.Reasons))
+	}
+	return first(e.Reasons)
+}
+
+// enforcement describes the target and the outcome of an enforcement.
+func enforcement(e *Event) string {
+	how := effect(e)
+	parts := []string{namesOf(slices.Concat(e.Workloads, e.Pods)), how}
+	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
+		parts = []string{how, first(e.Reasons)}
+	}
+	if e.Kind == Frozen && how == "" {
+		parts = []string{"new GPU pods are blocked"}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
+}
+
+// effect returns the outcome of an event. It is empty if the kind implies it.
+func effect(e *Event) string {
+	if e.Outcome == Done {
+		return ""
+	}
+	return strings.ReplaceAll(e.Outcome, "_", " ")
+}
+
+// revertText describes the reverted changes of a workload and their authors.
+func revertText(reasons []string) string {
+	var by string
+	var changes []string
+	for _, reason := range reasons {
+		if who, last := strings.CutPrefix(reason, "last written by "); last {
+			by = who + ": "
+			continue
+		}
+		changes = append(changes, strings.TrimPrefix(reason, "spec.template.spec.containers[0]."))
+	}
+	return by + strings.Join(changes, "; ")
+}
+
+// nodeText describes an event of an instance as a node.
+func nodeText(e *Event, at func(time.Time) string) string {
+	text := strings.Join(e.InstanceIDs, " ")
+	if e.Node != "" {
+		text += ", node " + e.Node
+	}
+	switch {
+	case e.Kind == Notice:
+		return text + ": Tencent Cloud reclaims it at " + at(e.Until)
+	case e.Kind == Withdrawn:
+		return text + ": not reclaimed at " + at(e.Until)
+	case effect(e) != "":
+		text += ": " + effect(e)
+	}
+	if why := first(e.Reasons); why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+func chargeName(e *Event) string {
+	if e.ChargeType == "POSTPAID_BY_HOUR" {
+		return "on-demand"
+	}
+	return "spot"
+}
+
+// offering returns the offering of an event.
+func offering(e *Event) string {
+	if e.Offering == nil || *e.Offering == (Offering{}) {
+		return ""
+	}
+	return " " + e.Offering.InstanceType + " in " + e.Offering.AvailabilityZone
+}
+
+// fault is the class and code of an API error, or the message.
+func fault(e *Error) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Code != "":
+		return strings.TrimSpace(e.Code + " (" + e.Class + ")")
+	}
+	return e.Message
+}
+
+func several(count int, ids []string) string {
+	switch {
+	case len(ids) == 0:
+		return fmt.Sprint(count)
+	case count > 1:
+		return fmt.Sprintf("%s and %d more", ids[0], count-1)
+	}
+	return ids[0]
+}
+
+func namesOf(list []Identity) string {
+	var names []string
+	for _, i := range list {
+		names = append(names, i.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
