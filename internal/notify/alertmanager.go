@@ -1,0 +1,109 @@
+package notify
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+)
+
+// AlertLifetime is how long an alert fires after the last message with it. A lasting condition has
+// to be sent again within this time.
+const AlertLifetime = 15 * time.Minute
+
+const (
+	alertsPath   = "/api/v2/alerts"
+	testLifetime = time.Minute
+)
+
+type alert struct {
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	GeneratorURL string            `json:"generatorURL,omitempty"`
+}
+
+// alertmanager sends the lasting conditions and the lines in one request, in the order of their time.
+func alertmanager(d delivery) ([]request, *notification.Failure) {
+	u, err := url.Parse(d.URL)
+	if err != nil {
+		return nil, invalidURL()
+	}
+	if u.Path = strings.TrimSuffix(u.Path, "/"); !strings.HasSuffix(u.Path, alertsPath) {
+		u = u.JoinPath(alertsPath)
+	}
+	alerts := []alert{}
+	for _, l := range append(d.message.Open, d.message.Lines...) {
+		alerts = append(alerts, alertOf(d, l))
+	}
+	if m := d.message; m.Test {
+		alerts = append(alerts, alert{
+			Labels: map[string]string{
+				"alertname": "GpupoolTest", "service": "gpupool", "object": "notification/" + m.Notification, "severity": string(notification.Info),
+			},
+			Annotations: map[string]string{"summary": m.Title()},
+			StartsAt:    m.Attempted, EndsAt: m.Attempted.Add(testLifetime), GeneratorURL: webAddress(m.PageURL),
+		})
+	}
+	r := post(u.String(), alerts)
+	if d.Secret != "" {
+		r.header["Authorization"] = "Bearer " + d.Secret
+	}
+	return []request{r}, nil
+}
+
+// alertOf returns the alert of a line. Its labels are those of the event that began the condition,
+// since labels identify an alert.
+func alertOf(d delivery, l notification.Line) alert {
+	kind, instance := string(l.Kind), ""
+	if rest, lasting := strings.CutPrefix(l.Condition, l.Object+"/"); lasting {
+		kind, instance, _ = strings.Cut(rest, "/")
+	}
+	a := alert{
+		Labels: map[string]string{
+			"alertname": "Gpupool" + camelCase(kind), "service": "gpupool", "object": l.Object, "kind": kind,
+			"severity": string(notification.SeverityOf(history.Kind(kind))),
+		},
+		Annotations: map[string]string{"summary": l.String(), "event_id": l.ID},
+		StartsAt:    l.At, EndsAt: d.message.Attempted.Add(AlertLifetime), GeneratorURL: webAddress(d.message.Link(l)),
+	}
+	if l.Text != "" {
+		a.Annotations["description"] = l.Text
+	}
+	if instance != "" {
+		a.Labels["instance"] = instance
+	}
+	if l.Resolved {
+		a.EndsAt = l.At
+	}
+	return a
+}
+
+func camelCase(kind string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(kind, "_") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
+// judgeAlertmanager expects an empty body: a proxy's page of login is not a success.
+func judgeAlertmanager(r response) *notification.Failure {
+	if r.status == http.StatusOK && r.problem == "" && len(r.body) == 0 {
+		return nil
+	}
+	var message string
+	if r.status != http.StatusBadRequest || r.problem != "" || json.Unmarshal(r.body, &message) != nil || message == "" {
+		return r.unexpected()
+	}
+	f := r.unexpected()
+	f.Message, f.Remedy = message, "Check that the URL is that of an Alertmanager with API v2, and update gpupool."
+	return f
+}
