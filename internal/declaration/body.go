@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
 // Body is the body of a document. Each has its row in bodies.
 type Body interface {
 	SpotPool | Journal | Budget | StockPool | StockJournal | BudgetStatus | BudgetUsage | PoolStatuses |
-		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State | Job
+		Pauses | Grants | Holds | RunSummary | LastDay | Tombstone | State | Job |
+		Notification | NotificationJournal
 }
 
 // bodies are the bodies of all documents. In each folder, the most frequent one comes first.
@@ -47,6 +49,10 @@ var bodies = []row{
 	}},
 	body[Tombstone]{tombstoneKind, "tombstones", validateTombstone},
 	body[Job]{jobKind, "jobs", validateJob},
+	body[Notification]{notificationKind, "notifications", func(b Notification) error {
+		return cmp.Or(b.Phase.validate(), present("uid", b.Declaration.UID, "name", b.Declaration.Name, "type", string(b.Declaration.Type)))
+	}},
+	body[NotificationJournal]{deliveriesKind, "deliveries", validateDeliveries},
 	body[State]{"state", "states", func(b State) error { return present("lineage", b.Lineage) }},
 }
 
@@ -66,6 +72,8 @@ const (
 	holdsKind        = "holds"
 	tombstoneKind    = "tombstone"
 	jobKind          = "job"
+	notificationKind = "notification"
+	deliveriesKind   = "notification_journal"
 )
 
 type body[T Body] struct {
@@ -159,6 +167,31 @@ func validateJob(j Job) error {
 		return errors.New("its state is unknown")
 	case j.RequestedAt.IsZero() || j.State == request.Running && j.EffectID == "":
 		return errors.New("it has no time, or no effect")
+	}
+	return nil
+}
+
+// validateDeliveries checks that a message under way consists of pending events.
+func validateDeliveries(j NotificationJournal) error {
+	if err := present("uid", j.UID, "notification", j.Notification); err != nil {
+		return err
+	}
+	if j.Since.IsZero() {
+		return errors.New("it does not say since when events are reported")
+	}
+	for _, l := range j.Pending {
+		if err := present("id", l.ID, "kind", string(l.Kind), "object", l.Object); err != nil {
+			return fmt.Errorf("an event: %w", err)
+		}
+	}
+	if j.Sending == nil {
+		return nil
+	}
+	pending := func(id string) bool {
+		return slices.ContainsFunc(j.Pending, func(l notification.Line) bool { return l.ID == id })
+	}
+	if j.Sending.ID == "" || len(j.Sending.Lines) == 0 || !slices.ContainsFunc(j.Sending.Lines, pending) {
+		return errors.New("the message under way has no events")
 	}
 	return nil
 }

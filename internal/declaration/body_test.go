@@ -20,7 +20,8 @@ var encoders = map[string]func() error{
 	"StockPool": encodeEmpty[declaration.StockPool], "StockJournal": encodeEmpty[declaration.StockJournal],
 	"LastDay": encodeEmpty[declaration.LastDay], "PoolStatuses": encodeEmpty[declaration.PoolStatuses],
 	"Tombstone": encodeEmpty[declaration.Tombstone], "State": encodeEmpty[declaration.State],
-	"Job": encodeEmpty[declaration.Job],
+	"Job":          encodeEmpty[declaration.Job],
+	"Notification": encodeEmpty[declaration.Notification], "NotificationJournal": encodeEmpty[declaration.NotificationJournal],
 }
 
 func encodeEmpty[T declaration.Body]() error {
@@ -69,7 +70,7 @@ func TestATombstoneSaysWhereItsObjectWas(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
 		"spot_pool/ap-singapore/train": "it has no account_id", "budget/team-a": "it has no cluster_uid", "stock_pool/ml/g1": "it has no cluster_uid",
-		"flavor/g1": "",
+		"notification/ops": "", "flavor/g1": "",
 	} {
 		_, err := declaration.Encode(declaration.Tombstone{UID: "u", Object: object})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -24,6 +24,8 @@ type Counters struct {
 	// The number of events, such as `launch/SPOTPAID` in instances, `refused/capacity` or
 	// `job/succeeded`.
 	Events map[string]int64 `json:"events,omitempty"`
+	// The counted messages of each notification, by its UID.
+	Messages map[string]Messages `json:"messages,omitempty"`
 	// When events were last counted.
 	CountedAt time.Time `json:"counted_at,omitzero"`
 	// The part of `events` that each of the last days (UTC) has, since a day can get more.
@@ -152,6 +154,46 @@ func (c Counters) Count(now time.Time, days Tally) Counters {
 		}
 	}
 	maps.DeleteFunc(c.Days, func(day history.Day, _ map[string]int64) bool { return day < c.open(now) })
+	return c
+}
+
+// Messages are counts of one notification.
+type Messages struct {
+	// The number of delivered messages.
+	Delivered int64 `json:"delivered"`
+	// The number of failed attempts.
+	Failed int64 `json:"failed"`
+}
+
+// The counters of messages.
+const (
+	DeliveredMessages = "message/delivered"
+	FailedMessages    = "message/failed"
+)
+
+// CountMessages returns the counters with the messages of the notifications that a run read. complete
+// reports that it read all.
+func (c Counters) CountMessages(read map[string]Messages, complete bool) Counters {
+	counted := maps.Clone(c.Messages)
+	if complete {
+		maps.DeleteFunc(counted, func(uid string, _ Messages) bool { _, there := read[uid]; return !there })
+	}
+	c.Events = maps.Clone(c.Events)
+	for uid, now := range read {
+		was := counted[uid]
+		for name, more := range map[string]int64{DeliveredMessages: now.Delivered - was.Delivered, FailedMessages: now.Failed - was.Failed} {
+			if more > 0 {
+				increase(&c.Events, name, more)
+			}
+		}
+		if now != was {
+			if counted == nil {
+				counted = map[string]Messages{}
+			}
+			counted[uid] = now
+		}
+	}
+	c.Messages = counted
 	return c
 }
 

@@ -122,3 +122,30 @@ func TestEventsAreCountedOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestMessagesAreCountedOnce, also if a run reads them again, or a notification is destroyed.
+func TestMessagesAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	var c declaration.Counters
+	type counts = map[string]declaration.Messages
+	for _, run := range []struct {
+		read            counts
+		complete        bool
+		delivered, fail int64
+	}{
+		{counts{"a": {Delivered: 2}, "b": {Failed: 1}}, true, 2, 1},
+		{counts{"a": {Delivered: 2}, "b": {Failed: 1}}, true, 2, 1},
+		{counts{"a": {Delivered: 3}}, false, 3, 1}, // b could not be read
+		{counts{"a": {Delivered: 3}, "b": {Failed: 2}}, true, 3, 2},
+		{counts{"a": {Delivered: 3}}, true, 3, 2}, // b is gone
+		{counts{"a": {Delivered: 3}, "c": {Delivered: 1}}, true, 4, 2},
+	} {
+		c = c.CountMessages(run.read, run.complete)
+		if c.Events[declaration.DeliveredMessages] != run.delivered || c.Events[declaration.FailedMessages] != run.fail {
+			t.Errorf("after %v: %v", run.read, c.Events)
+		}
+	}
+	if len(c.Messages) != 2 {
+		t.Errorf("kept: %v", c.Messages)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -44,6 +45,12 @@ type StockPool = Record[stockpool.Declaration]
 
 // StockJournal is a stock pool's journal.
 type StockJournal = stockpool.Journal
+
+// Notification is the record of a notification.
+type Notification = Record[notification.Declaration]
+
+// NotificationJournal is a notification's journal.
+type NotificationJournal = notification.Journal
 
 // BudgetStatus is the status of a budget by its last run.
 type BudgetStatus = budget.Status
@@ -125,7 +132,7 @@ type Holds struct {
 // TombstoneLifetime is the lifetime of a tombstone.
 const TombstoneLifetime = 30 * 24 * time.Hour
 
-// Tombstone records that a pool, a budget or a stock pool was destroyed, so that a stale state does
+// Tombstone records that a pool, a budget, a stock pool or a notification was destroyed, so that a stale state does
 // not create it again.
 type Tombstone struct {
 	UID    string `json:"uid"`
@@ -152,6 +159,11 @@ func BudgetTombstone(d budget.Declaration, now time.Time) Tombstone {
 // StockTombstone is the tombstone of a stock pool.
 func StockTombstone(d stockpool.Declaration, now time.Time) Tombstone {
 	return Tombstone{UID: d.UID, Object: d.Object(), ClusterUID: d.ClusterUID, DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
+}
+
+// NotificationTombstone is the tombstone of a notification.
+func NotificationTombstone(d notification.Declaration, now time.Time) Tombstone {
+	return Tombstone{UID: d.UID, Object: d.Object(), DestroyedAt: now, ExpiresAt: now.Add(TombstoneLifetime)}
 }
 
 // Expired reports whether the tombstone is no longer needed at now.
@@ -185,6 +197,11 @@ func identifiedBudget(d budget.Declaration) error {
 // identifiedStock returns an error if a declared stock pool lacks an identity.
 func identifiedStock(d stockpool.Declaration) error {
 	return present("uid", d.UID, "name", d.Name, "namespace", d.Namespace, "cluster_uid", d.ClusterUID)
+}
+
+// identifiedNotification returns an error if a declared notification lacks an identity.
+func identifiedNotification(d notification.Declaration) error {
+	return present("uid", d.UID, "name", d.Name)
 }
 
 func (p Phase) validate() error {

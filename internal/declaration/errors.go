@@ -82,6 +82,8 @@ func remedyOf(kind string) string {
 	case stockJournalKind:
 		return "nothing was changed: restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, " +
 			"which keeps its Deployment, and then terraform import"
+	case deliveriesKind: // a copy would report its events again
+		return "nothing is sent: move it away. The next gpupool reconcile writes a new one, and reports later events"
 	case jobKind:
 		return "nothing was changed: restore it from a copy, or move it away and submit its request again"
 	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:

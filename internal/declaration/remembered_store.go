@@ -51,13 +51,14 @@ func (s RememberedStore) String() string {
 // configuration with several providers has several stores, and two stores with one object would
 // both act on it. If no object remembers this store, the state is recorded in a new store.
 func (s *TerraformState) LeaveToOthers(here RememberedStore) {
-	if !remembers(s.Pools, here) && !remembers(s.Budgets, here) && !remembers(s.StockPools, here) {
+	if !remembers(s.Pools, here) && !remembers(s.Budgets, here) && !remembers(s.StockPools, here) && !remembers(s.Notifications, here) {
 		return
 	}
 	left := map[string][]string{} // addresses by store
 	s.Pools = leave(left, s.Pools, here)
 	s.Budgets = leave(left, s.Budgets, here)
 	s.StockPools = leave(left, s.StockPools, here)
+	s.Notifications = leave(left, s.Notifications, here)
 	for _, other := range slices.Sorted(maps.Keys(left)) {
 		n := len(left[other])
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s %s left out: the store %s has %s", wording.Some(left[other]), wording.Are(n), printable.Line(other),

@@ -31,6 +31,8 @@ type RunSummary struct {
 	Starts []time.Time `json:"starts,omitempty"`
 	// The counters of all runs of the store.
 	Counters Counters `json:"counters,omitzero"`
+	// The time until which notifications have claimed their events.
+	NotifiedUntil time.Time `json:"notified_until,omitzero"`
 	// The objects that failed, by name. `run` stands for a run that failed as a whole.
 	Failing Failures `json:"failing,omitempty"`
 	// The objects that were skipped, by name.

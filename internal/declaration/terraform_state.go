@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -23,6 +24,9 @@ const BudgetSchemaVersion = 0
 
 // StockPoolSchemaVersion is that of the resource gpupool_stock_pool.
 const StockPoolSchemaVersion = 0
+
+// NotificationSchemaVersion is that of the resource gpupool_notification.
+const NotificationSchemaVersion = 0
 
 // The forms in which Terraform prints its state.
 const (
@@ -42,7 +46,8 @@ type TerraformState struct {
 	Pools            []StatePool // in the order of the state
 	Budgets          []StateBudget
 	StockPools       []StateStockPool
-	Warnings         []string // what was left out, and why
+	Notifications    []StateNotification // without their write-only values
+	Warnings         []string            // what was left out, and why
 }
 
 // StateResource is one declared thing as a state has it.
@@ -65,6 +70,10 @@ type StateBudget = StateResource[budget.Declaration]
 
 // StateStockPool is a stock pool as a state has it.
 type StateStockPool = StateResource[stockpool.Declaration]
+
+// StateNotification is a notification as a state has it. No run can take it over, since no state has
+// its address and secret.
+type StateNotification = StateResource[notification.Declaration]
 
 // FromState reads the output of "terraform show -json" or "terraform state pull", which differ
 // in their fields. An object with unreadable attributes is Unread, and the others are read. An
@@ -246,6 +255,14 @@ var resourceTypes = map[string]func(*TerraformState, object) (what, uid string, 
 			newest: StockPoolSchemaVersion, noun: "stock pool", identified: identifiedStock,
 			unread: func(i identity) (stockpool.Declaration, bool) {
 				return stockpool.Declaration{Name: i.Name, Namespace: i.Namespace, UID: i.UID}, i.Name != "" && i.Namespace != "" && i.UID != ""
+			},
+		})
+	},
+	"gpupool_notification": func(s *TerraformState, o object) (what, uid string, err error) {
+		return take(o, &s.Notifications, resourceType[notification.Declaration]{
+			newest: NotificationSchemaVersion, noun: "notification", identified: identifiedNotification,
+			unread: func(i identity) (notification.Declaration, bool) {
+				return notification.Declaration{Name: i.Name, UID: i.UID}, i.Name != "" && i.UID != ""
 			},
 		})
 	},

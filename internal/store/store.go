@@ -37,16 +37,19 @@ const (
 	Tombstones    Kind = "tombstones"     // of destroyed objects, by uid
 	States        Kind = "states"         // Terraform states seen, by lineage
 	Jobs          Kind = "jobs"           // requests and their results, by ID; secret, as environments are
+	Notifications Kind = "notifications"  // records; secret, as addresses of receivers are
+	Deliveries    Kind = "deliveries"     // notifications' journals, by the notification's uid
 )
 
 // Kinds returns all kinds of documents.
 func Kinds() []Kind {
-	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States, Jobs}
+	return []Kind{SpotPools, Journals, Budgets, StockPools, StockJournals, Ledger, History, Pauses, Grants, Holds, Statuses, Tombstones, States, Jobs,
+		Notifications, Deliveries}
 }
 
 // Secret reports whether documents of this kind may contain secrets.
 func (k Kind) Secret() bool {
-	return k == SpotPools || k == Journals || k == Budgets || k == StockPools || k == Jobs
+	return k == SpotPools || k == Journals || k == Budgets || k == StockPools || k == Jobs || k == Notifications
 }
 
 // Key names a document: a kind, and a name such as "ap-singapore/train".

@@ -3,6 +3,7 @@ package record
 import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -38,5 +39,16 @@ func StockPools(k Repository) Lifecycle[stockpool.Declaration] {
 		},
 		kind: store.StockPools, tombstone: declaration.StockTombstone,
 		decode: decode[declaration.StockPool], encode: declaration.Encode[declaration.StockPool],
+	}
+}
+
+// Notifications is the life of notifications.
+func Notifications(k Repository) Lifecycle[notification.Declaration] {
+	return Lifecycle[notification.Declaration]{
+		refusals: refusals[notification.Declaration]{
+			Repository: k, title: "notification", noun: "notification", brief: func(key string) string { return "the notification " + key },
+		},
+		kind: store.Notifications, tombstone: declaration.NotificationTombstone,
+		decode: declaration.Decode[declaration.Notification], encode: declaration.Encode[declaration.Notification],
 	}
 }

@@ -1,0 +1,96 @@
+package notifications
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Description is a notification in a status.
+type Description struct {
+	// The name.
+	Name string `json:"name"`
+	// The protocol of the receiver.
+	Type notification.Type `json:"type"`
+	// `InSync`, `Failing`, or `Unknown` if its record or its deliveries cannot be read.
+	State state.State `json:"state"`
+	// The number of delivered messages.
+	Delivered int64 `json:"delivered"`
+	// The number of failed attempts.
+	Failed int64 `json:"failed"`
+	// When the last message was delivered.
+	DeliveredAt time.Time `json:"delivered_at,omitzero"`
+	// The number of events that wait for their message.
+	Pending int `json:"pending"`
+	// Since when no attempt succeeded. Present only if it fails.
+	FailingSince time.Time `json:"failing_since,omitzero"`
+	// When the next attempt is due. Present only if it fails.
+	NextAt time.Time `json:"next_attempt_at,omitzero"`
+	// Why the last attempt failed.
+	Failure *notification.Failure `json:"failure,omitempty"`
+	// Why the record or the deliveries cannot be read.
+	Error string `json:"error,omitempty"`
+}
+
+// Object is the name in reports.
+func (d Description) Object() string { return "notification/" + d.Name }
+
+// Message describes a failure; empty if it does not fail.
+func (d Description) Message() string {
+	switch {
+	case d.Error != "":
+		return d.Error
+	case d.Failure == nil:
+		return ""
+	}
+	text := fmt.Sprintf("%s: no message was delivered since %s: %s", d.Object(), wording.Instant(d.FailingSince), d.Failure.Error())
+	if d.Failure.Remedy != "" {
+		text += "; " + d.Failure.Remedy
+	}
+	return strings.TrimSuffix(text, ".") + "; the next attempt is due at " + wording.Instant(d.NextAt)
+}
+
+func describe(d notification.Declaration, j *notification.Journal) Description {
+	of := Description{Name: d.Name, Type: d.Type, State: state.InSync}
+	if j == nil {
+		return of
+	}
+	of.Delivered, of.Failed, of.DeliveredAt, of.Pending = j.Delivered, j.Failed, j.DeliveredAt, len(j.Pending)+j.LeftOut
+	if j.Failure != nil {
+		of.State, of.FailingSince, of.NextAt, of.Failure = state.Failing, j.FailingSince, j.NextAt, j.Failure
+	}
+	return of
+}
+
+// Describe reads all notifications. It takes no lock. The error says that the store cannot be read.
+func (f *Flow) Describe(ctx context.Context) ([]Description, error) {
+	records, err := f.records().List(ctx)
+	list := make([]Description, 0, len(records))
+	for _, r := range records {
+		d := r.Record.Declaration
+		of := Description{Name: r.Key, State: state.Unknown}
+		var j journal
+		if r.Err == nil {
+			j, r.Err = f.journal(ctx, d.UID)
+		}
+		switch {
+		case r.Err != nil:
+			of.Error = r.Err.Error()
+		case j.Exists():
+			of = describe(d, &j.Value)
+		default:
+			of = describe(d, nil)
+		}
+		if r.Err == nil && r.Record.Phase == declaration.Deleting {
+			of.State = state.Deleting
+		}
+		list = append(list, of)
+	}
+	return list, err
+}
