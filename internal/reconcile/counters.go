@@ -11,6 +11,9 @@ import (
 // count returns counters with the events of the history and the finished jobs. If they cannot be
 // read, the next run counts them.
 func (r *run) count(ctx context.Context, c declaration.Counters) declaration.Counters {
+	if r.notifications != nil {
+		c = c.CountMessages(r.notifications.Counts(), !r.notifiedUntil.IsZero())
+	}
 	finished, listed := r.jobs.Finished()
 	if r.options.DryRun || !listed {
 		return c

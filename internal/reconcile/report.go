@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -39,6 +40,8 @@ type Report struct {
 	StockPools []stockpools.Report `json:"stock_pools"`
 	// The jobs that the run completed. In a dry run, those that a run would do.
 	Jobs []request.Job `json:"jobs,omitempty"`
+	// The messages that the run sent for notifications, and failed deliveries.
+	Notifications []notifications.Report `json:"notifications,omitempty"`
 	// Warnings that concern the whole run.
 	Warnings []string `json:"warnings"`
 	// The number of calls, by action of Tencent Cloud or by verb and resource of Kubernetes.

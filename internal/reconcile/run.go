@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -88,6 +89,9 @@ type run struct {
 	jobs       *jobs.Run
 	// events are those that the history got.
 	events []history.Event
+	// notifications are nil in a dry run. notifiedUntil is zero if not all claimed their events.
+	notifications *notifications.Run
+	notifiedUntil time.Time
 	// interrupted reports that the run was stopped before it was done.
 	interrupted bool
 }
@@ -113,6 +117,8 @@ func (r *run) locked(ctx context.Context) (err error) {
 		return err // no run took place
 	}
 	r.events = r.addHistory(ctx, err)
+	r.claimNotifications(ctx, err)
+	defer r.deliverNotifications(ctx)
 	r.finishJobs(ctx, err, r.events)
 	if err == nil {
 		if err = r.save(ctx); err == nil {
@@ -192,7 +198,7 @@ func (r *run) read(ctx context.Context) error {
 // has none or an older one. A newer record wins, and a tombstone refuses.
 func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
 	state.LeaveToOthers(r.runner.world.rememberedStore(ctx))
-	for _, text := range state.Warnings {
+	for _, text := range slices.Concat(state.Warnings, r.runner.world.Notifications().NotTakenOver(ctx, state.Notifications)) {
 		r.warnings.Add(text)
 	}
 	older, err := r.repository.Older(ctx, state)

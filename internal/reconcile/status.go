@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -41,6 +42,8 @@ type StatusReport struct {
 	Budgets []budgets.Description `json:"budgets"`
 	// The stock pools, as observed now.
 	StockPools []stockpools.Description `json:"stock_pools"`
+	// The notifications and their deliveries.
+	Notifications []notifications.Description `json:"notifications,omitempty"`
 	// Warnings that concern all objects.
 	Warnings []string `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
@@ -79,6 +82,11 @@ func (r *Runner) status(ctx context.Context, only string, names ...string) (Stat
 	}
 	if len(names) == 0 && only == "" {
 		report.Orphans = one.warnOrphans(ctx)
+		list, err := r.world.Notifications().Describe(ctx)
+		if err != nil {
+			one.warnings.Add("the notifications are unknown: " + err.Error())
+		}
+		report.Notifications = list
 	}
 	if err := report.addLastRun(ctx, r.world.Store); err != nil {
 		report.LastRunLost = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -35,6 +36,7 @@ func (r *run) saveSummary(ctx context.Context) error {
 		summary.SucceededAt = summary.FinishedAt
 	}
 	summary.Leftovers = r.budgets.Leftovers()
+	summary.NotifiedUntil = latest(summary.NotifiedUntil, r.notifiedUntil)
 	summary.Counters = r.count(ctx, old.Value.Counters)
 	return r.writeSummary(ctx, old, summary)
 }
@@ -51,6 +53,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	summary.Starts = summary.Begun(r.report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
+	summary.NotifiedUntil = latest(summary.NotifiedUntil, r.notifiedUntil)
 	if err := r.writeSummary(ctx, old, summary); err != nil {
 		r.warnings.Add(err.Error()) // often of what the run failed with
 	}
@@ -76,6 +79,13 @@ func (r *run) amendSummary(ctx context.Context) error {
 		return nil
 	}
 	return r.writeSummary(ctx, old, summary)
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func all(string) bool  { return true }
@@ -149,8 +159,10 @@ func (r *run) meetings() met {
 func (r *Runner) FailedRun(ctx context.Context, o RunOptions, failed error) {
 	one := r.begin(o)
 	_ = one.repository.WithLock(ctx, runLock, 0, func(ctx context.Context) error {
-		one.addHistory(ctx, failed)
+		one.events = one.addHistory(ctx, failed)
+		one.claimNotifications(ctx, failed)
 		one.saveFailure(ctx, failed)
+		one.deliverNotifications(ctx)
 		return nil
 	})
 }

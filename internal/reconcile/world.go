@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -24,6 +25,8 @@ type World struct {
 	Cluster func(ctx context.Context) (Cluster, error)
 	// Store may be nil if only the usage of a selector is asked for.
 	Store store.Store
+	// Sender sends the messages of notifications. Nil sends nothing.
+	Sender notifications.Sender
 	// Actor is who writes, for records and lock holders: "terraform", "reconcile".
 	Actor string
 	// LockTimeout bounds the wait for the lock of a declaration; zero does not wait.
@@ -74,6 +77,11 @@ func (w World) StockPools() *stockpools.Flow {
 		Cluster: connectAs(w.Cluster, func(c Cluster) stockpools.Cluster { return c }), Repository: w.repository(), Reporter: w.reporter(),
 		Clock: w.clock(), PollInterval: w.PollInterval,
 	})
+}
+
+// Notifications returns a flow of notifications.
+func (w World) Notifications() *notifications.Flow {
+	return &notifications.Flow{Repository: w.repository(), Sender: w.Sender, Clock: w.clock()}
 }
 
 func (w World) rememberedStore(ctx context.Context) record.RememberedStore {

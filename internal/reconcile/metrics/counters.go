@@ -62,6 +62,10 @@ var eventCounters = []eventCounter{
 		[]string{history.Requested, history.Done, string(node.TimedOut), string(node.Kept)},
 	},
 	{"gpupool_jobs_total", "Finished jobs, by state.", "job", "state", finished()},
+	{
+		"gpupool_notification_messages_total", "Messages of notifications, by outcome: delivered, or failed attempts.", "message", "outcome",
+		[]string{"delivered", "failed"},
+	},
 }
 
 func (of eventCounter) write(m exposition, events map[string]int64) {

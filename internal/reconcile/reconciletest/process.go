@@ -2,9 +2,14 @@ package reconciletest
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -18,6 +23,9 @@ func Possess(w reconcile.World, p *faults.Process) reconcile.World {
 	if w.Cloud != nil {
 		w.Cloud = hookedCloud{w.Cloud, p}
 	}
+	if w.Sender != nil {
+		w.Sender = hookedSender{w.Sender, p}
+	}
 	if connect := w.Cluster; connect != nil {
 		w.Cluster = func(ctx context.Context) (reconcile.Cluster, error) {
 			c, err := connect(ctx)
@@ -30,6 +38,39 @@ func Possess(w reconcile.World, p *faults.Process) reconcile.World {
 		}
 	}
 	return w
+}
+
+type hookedSender struct {
+	notifications.Sender
+	by *faults.Process
+}
+
+func (s hookedSender) Send(ctx context.Context, d notification.Declaration, m notification.Message) error {
+	return s.by.Hook(ctx, faults.Call{Name: "Send"}, func() error { return s.Sender.Send(ctx, d, m) })
+}
+
+// Receiver is a Sender that keeps its messages. Err is what it fails with; nil if it succeeds.
+type Receiver struct {
+	mu       sync.Mutex
+	messages []notification.Message
+	Err      error
+}
+
+// Send keeps a message.
+func (r *Receiver) Send(_ context.Context, _ notification.Declaration, m notification.Message) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Err == nil {
+		r.messages = append(r.messages, m)
+	}
+	return r.Err
+}
+
+// Messages returns the messages so far.
+func (r *Receiver) Messages() []notification.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.messages)
 }
 
 type hookedCloud struct {
@@ -115,4 +156,15 @@ func (s hookedStore) Lock(ctx context.Context, name string, wait time.Duration) 
 		}
 		return lock, err
 	})
+}
+
+// Until repeats an operation with longer and longer timeouts until its error contains a text, since a
+// slow machine observes nothing within a short one. It returns the last error.
+func Until(text string, do func(timeout time.Duration) error) (err error) {
+	for timeout := time.Second / 2; timeout < 2*time.Minute; timeout *= 2 {
+		if err = do(timeout); err == nil || strings.Contains(err.Error(), text) {
+			break
+		}
+	}
+	return err
 }

@@ -73,13 +73,7 @@ func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
 	if list := w.cordoned(); len(list) > 0 {
 		t.Fatalf("%q are cordoned, not kept", list)
 	}
-	var err error
-	for wait := time.Second / 2; wait < 10*time.Second; wait *= 2 { // a slow machine observes nothing in the first one
-		_, err = w.Pools(nil).Delete(context.Background(), d, wait)
-		if err == nil || strings.Contains(err.Error(), "it is kept") {
-			break
-		}
-	}
+	err := reconciletest.Until("it is kept", w.destroy(d))
 	shouldFailWith(t, err, "1 left", "has been draining since", "left (", "it is kept with its pods")
 	w.Step(6 * time.Minute)
 	begun := time.Now()
@@ -89,7 +83,7 @@ func TestADestroyOverridesThatANodeIsKept(t *testing.T) {
 		t.Errorf("it took %s to say so", took)
 	}
 	clear(w.Cluster.Blocked)
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil { // its Node is deleted after two observations a minute apart
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil { // its Node is deleted after two observations a minute apart
 		w.Step(2 * time.Minute)
 		if _, err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 			t.Fatal(err)

@@ -97,7 +97,7 @@ func TestADestroyThatLostItsClusterCanGoOn(t *testing.T) {
 	for _, i := range w.Own() {
 		w.Cluster.Blocked["work-"+i.InstanceID+"-0"] = true
 	}
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err == nil || !strings.Contains(err.Error(), "pod") {
+	if err := reconciletest.Until("pod", w.destroy(d)); err == nil || !strings.Contains(err.Error(), "pod") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.away()
@@ -369,8 +369,7 @@ func TestLettingGoWaitsForItsNodes(t *testing.T) {
 			}
 			w.Cluster.Failing[fails] = errors.New("is forbidden")
 			for range 2 {
-				if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, 5*time.Second); err == nil ||
-					!strings.Contains(err.Error(), "is forbidden") {
+				if err := reconciletest.Until("is forbidden", w.destroy(state.Declaration)); err == nil || !strings.Contains(err.Error(), "is forbidden") {
 					t.Errorf("the destroy says %v", err)
 				}
 			}

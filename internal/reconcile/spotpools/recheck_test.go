@@ -68,7 +68,7 @@ func TestADestroyDoesNotWaitForANotice(t *testing.T) {
 	}
 	w.Cluster.Change("node-"+w.Own()[0].InstanceID, func(m *reconciletest.Machine) { m.TakenAt = now.Add(2 * time.Minute) })
 	// Its Node is deleted after two observations a minute apart.
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 5*time.Second); err != nil {
+	if _, err := w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 		w.Step(2 * time.Minute)
 		if _, err = w.Pools(nil).Delete(context.Background(), d, reconciletest.LongWait); err != nil {
 			t.Fatal(err)

@@ -259,7 +259,7 @@ func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	}
 	d, made = state.Declaration, w.onlyToken()
 	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) {
+	if err := reconciletest.Until("no right to", w.destroy(d)); err == nil || !strings.Contains(err.Error(), made.ID) {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.Cluster.Step(24 * time.Hour)
@@ -486,12 +486,12 @@ func TestADestroyThatCanNotEndATokenCanGoOn(t *testing.T) {
 	d := w.MustCreateAs(reconciletest.JoiningPool(1, 2))
 	made := w.onlyToken()
 	w.Cluster.Failing["DeleteToken"] = errors.New("no right to")
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), made.ID) ||
+	if err := reconciletest.Until("no right to", w.destroy(d)); err == nil || !strings.Contains(err.Error(), made.ID) ||
 		!strings.Contains(err.Error(), "no right to") {
 		t.Fatalf("the destroy says %v", err)
 	}
 	w.away()
-	if _, err := w.Pools(nil).Delete(context.Background(), d, 10*time.Second); err == nil || !strings.Contains(err.Error(), "remove nodes") {
+	if err := reconciletest.Until("remove nodes", w.destroy(d)); err == nil || !strings.Contains(err.Error(), "remove nodes") {
 		t.Fatalf("the destroy without the cluster says %v", err)
 	}
 	d.Nodes, d.BootstrapToken, d.UserData = nil, nil, ""

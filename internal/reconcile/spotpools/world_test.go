@@ -25,6 +25,14 @@ func newWorld(t *testing.T, opts ...func(*cvmsim.Options)) *world {
 	return &world{World: reconciletest.NewWorld(t, opts...), t: t}
 }
 
+// destroy returns a destroy of a pool, for reconciletest.Until.
+func (w *world) destroy(d spotpool.Declaration) func(time.Duration) error {
+	return func(timeout time.Duration) error {
+		_, err := w.Pools(nil).Delete(context.Background(), d, timeout)
+		return err
+	}
+}
+
 // cutCreate kills a creation right after its launch was accepted.
 func (w *world) cutCreate() spotpool.Declaration {
 	w.t.Helper()

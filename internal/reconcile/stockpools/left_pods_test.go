@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -22,7 +23,10 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 	}
 	d.Cluster.Put(key, nil)
 	d.Cluster.LeaveStockPods(key, pods...)
-	_, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Second)
+	err := reconciletest.Until("2 of its pods are terminating", func(timeout time.Duration) error {
+		_, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, timeout)
+		return err
+	})
 	if err == nil || !strings.Contains(err.Error(), "2 of its pods are terminating") || d.stocked() == 0 {
 		t.Errorf("it says %v, and %d documents are left", err, d.stocked())
 	}
