@@ -28,6 +28,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/noticewatch"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/notify"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/offers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/reconcile"
@@ -91,7 +92,7 @@ func newRoot(s *process.Session) *cobra.Command {
 	addGroup(root, "inspect", "Inspect",
 		status.New(s), explain.New(s), usage.New(s), history.New(s), report.New(s, pageWords{}), offers.New(s), wait.New(s), jobs.New(s), export.New(s))
 	addGroup(root, "operate", "Operate", reconcile.New(s), serve.New(s, pageWords{}), declare.New(s), request.New(s), grant.New(s), hold.New(s), release.New(s),
-		adopt.New(s))
+		adopt.New(s), notify.New(s))
 	addGroup(root, "setup", "Set up", manifests.New(s), noticewatch.New(s), store.New(s), simulate.New(s), newCompletion(s))
 	root.AddCommand(newVersion(s))
 	return root

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notify"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -165,5 +166,6 @@ func Ledgers(documents []store.Document) map[string]map[string][]byte {
 // World has the command's store, cloud and cluster, each nil if the command does not need
 // it.
 func (o *StoreFlags) World(place store.Store, cloud spotpools.Cloud, cluster func(context.Context) (reconcile.Cluster, error)) reconcile.World {
-	return reconcile.World{Cloud: cloud, Cluster: cluster, Store: place, Actor: o.actor, Clock: o.session.Now, Log: o.session.Logger()}
+	return reconcile.World{Cloud: cloud, Cluster: cluster, Store: place, Sender: notify.Sender{}, Actor: o.actor, Clock: o.session.Now,
+		Log: o.session.Logger()}
 }

@@ -159,12 +159,18 @@ func writeTable(out *bytes.Buffer, style terminal.Style, shown, all int, what st
 	}
 }
 
-// writeJobs lists the jobs that a run completed, or would do.
+// writeJobs lists the jobs that a run completed, or would do, and what it sent.
 func writeJobs(out *bytes.Buffer, clock terminal.Clock, report reconcile.Report) {
 	if len(report.Jobs) > 0 {
 		out.WriteByte('\n')
 	}
 	for _, job := range report.Jobs {
 		fmt.Fprintln(out, clock.Text(describe.Job(job)))
+	}
+	for n, sent := range report.Notifications {
+		if n == 0 {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintln(out, sent)
 	}
 }

@@ -30,7 +30,7 @@ type layout struct {
 }
 
 // text is a status as text, problems first.
-func text(v layout, r reconcile.StatusReport) string {
+func text(v layout, r reconcile.StatusReport) (s string) {
 	var out bytes.Buffer
 	if v.names {
 		for _, s := range r.Declarations() {
@@ -50,6 +50,11 @@ func text(v layout, r reconcile.StatusReport) string {
 		fmt.Fprintln(&out, line)
 	}
 	out.WriteByte('\n')
+	defer func() {
+		if lines := describe.Notifications(v.style, clock, r.Notifications); len(lines) > 0 {
+			s += "\n" + strings.Join(lines, "\n") + "\n"
+		}
+	}()
 	if len(r.Declarations()) == 0 {
 		out.WriteString("The store has no declarations.\n")
 		return out.String()
