@@ -13,7 +13,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	budgetresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/budget"
+	notificationresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/notification"
 	poolresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 	stockresource "github.com/gpupool/terraform-provider-gpupool/internal/provider/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -28,6 +30,7 @@ func TestDefaultsAreTheDeclarations(t *testing.T) {
 	sameDefaults(t, poolresource.NewResource(), spotpool.Declaration{
 		OnDemandFallback: &spotpool.OnDemandFallback{}, Nodes: &spotpool.Nodes{}, BootstrapToken: &spotpool.BootstrapToken{},
 	}.WithDefaults())
+	sameDefaults(t, notificationresource.NewResource(), notification.Declaration{}) // none
 	sameDefaults(t, stockresource.NewResource(), struct {
 		stockpool.Declaration
 		WaitForRollout bool `json:"wait_for_rollout"` // only of the provider

@@ -60,7 +60,7 @@ var (
 // subject with those of its schema.
 func TestEachArgumentHasASubject(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"spot_pool", "budget", "stock_pool"} {
+	for _, name := range []string{"spot_pool", "budget", "stock_pool", "notification"} {
 		page, err := os.ReadFile("../../docs/resources/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)
@@ -165,6 +165,20 @@ func TestExamplesOfStockPools(t *testing.T) {
 			{Config: w.BudgetConfig(stock)},
 			{Config: w.BudgetConfig(stock + example(t, "data-sources/gpupool_stock_pool/data-source.tf"))},
 			{Config: w.BudgetConfig(stock + example(t, "resources/gpupool_stock_pool/import-by-string-id.tf"))},
+		},
+	})
+}
+
+// TestExamplesOfNotifications needs neither an account nor a cluster.
+func TestExamplesOfNotifications(t *testing.T) {
+	t.Parallel()
+	w := providertest.New(t)
+	config := example(t, "resources/gpupool_notification/resource.tf")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: providertest.Factories(),
+		Steps: []resource.TestStep{
+			{Config: w.StoreConfig(config)},
+			{Config: w.StoreConfig(config + example(t, "resources/gpupool_notification/import-by-string-id.tf"))},
 		},
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/budgetusage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/functions"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotoffers"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/spotpooldata"
@@ -87,7 +88,7 @@ func (p *gpupoolProvider) Configure(ctx context.Context, req provider.ConfigureR
 }
 
 func (p *gpupoolProvider) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{spotpool.NewResource, budget.NewResource, stockpool.NewResource}
+	return []func() resource.Resource{spotpool.NewResource, budget.NewResource, stockpool.NewResource, notification.NewResource}
 }
 
 func (p *gpupoolProvider) DataSources(context.Context) []func() datasource.DataSource {

@@ -1,12 +1,14 @@
 package attribute
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 )
 
@@ -26,6 +28,13 @@ func Spelled(x *Transfer, value *types.String, declared *string, same func(a, b 
 		Write: values.OfText,
 		Same:  func(a, b string) bool { return a == b || same(a, b) },
 	}, value, declared)
+}
+
+// SameDuration reports whether two strings are the same length of time, such as "24h" and "1d".
+func SameDuration(a, b string) bool {
+	was, errWas := duration.Parse(a)
+	now, errNow := duration.Parse(b)
+	return errWas == nil && errNow == nil && was == now
 }
 
 // Form is how a string is parsed and written, and the headline of the error where it
@@ -99,21 +108,29 @@ func Texts(x *Transfer, value *types.List, declared *[]string) {
 }
 
 // Members carries a list of strings in which the order does not matter.
-func Members(x *Transfer, value *types.List, declared *[]string) {
-	texts(x, value, declared, SameMembers)
+func Members[T ~string](x *Transfer, value *types.List, declared *[]T) {
+	texts(x, value, declared, SameMembers[T])
 }
 
-func texts(x *Transfer, value *types.List, declared *[]string, same func(a, b []string) bool) {
-	Carry(x, Kind[types.List, []string]{
-		Read:  func(v types.List) ([]string, bool) { return values.Texts(v), true },
-		Write: values.OfTexts,
+func texts[T ~string](x *Transfer, value *types.List, declared *[]T, same func(a, b []T) bool) {
+	Carry(x, Kind[types.List, []T]{
+		Read:  func(v types.List) ([]T, bool) { return converted[T](values.Texts(v)), true },
+		Write: func(list []T) types.List { return values.OfTexts(converted[string](list)) },
 		Same:  same,
 	}, value, declared)
 }
 
+func converted[To, From ~string](list []From) []To {
+	var all []To
+	for _, s := range list {
+		all = append(all, To(s))
+	}
+	return all
+}
+
 // SameMembers reports whether two lists have the same members in any order.
-func SameMembers(a, b []string) bool {
-	members := func(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+func SameMembers[T cmp.Ordered](a, b []T) bool {
+	members := func(list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
 	return slices.Equal(members(a), members(b))
 }
 

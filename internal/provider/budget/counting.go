@@ -25,7 +25,7 @@ func (c *counting) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.TextMap(x, &c.ResourceWeights, &d.ResourceWeights, sameWeight)
 	attribute.TextMap(x, &c.ModelWeights, &d.ModelWeights, sameWeight)
 	attribute.Members(x, &c.BreakdownLabels, &d.BreakdownLabels)
-	attribute.Spelled(x, &c.MaxStatusAge, &d.MaxStatusAge, sameDuration)
+	attribute.Spelled(x, &c.MaxStatusAge, &d.MaxStatusAge, attribute.SameDuration)
 }
 
 func sameWeight(a, b string) bool {

@@ -26,16 +26,16 @@ var enforcementTypes = attribute.Types(enforcementAttributes())
 
 func enforcementFields(x *attribute.Transfer, f *attribute.Fields, e *core.Enforcement) {
 	attribute.Text(x, f.Text("action"), &e.Action)
-	attribute.Spelled(x, f.Text("grace_period"), &e.GracePeriod, sameDuration)
+	attribute.Spelled(x, f.Text("grace_period"), &e.GracePeriod, attribute.SameDuration)
 	attribute.AnyNumber(x, f.AnyNumber("max_evictions_per_run"), &e.MaxEvictionsPerRun)
-	attribute.Spelled(x, f.Text("max_grace_period"), &e.MaxGracePeriod, sameDuration)
+	attribute.Spelled(x, f.Text("max_grace_period"), &e.MaxGracePeriod, attribute.SameDuration)
 	attribute.Text(x, f.Text("eviction_order"), &e.EvictionOrder)
 	attribute.Text(x, f.Text("protected_priority_class"), &e.ProtectedPriorityClass)
 	attribute.Members(x, f.List("protected_namespaces"), &e.ProtectedNamespaces)
 	attribute.Carry(x, honored, f.Bool("honor_pod_protection"), &e.HonorPodProtection)
 	attribute.Text(x, f.Text("on_manual_resume"), &e.OnManualResume)
 	attribute.Text(x, f.Text("on_ineffective"), &e.OnIneffective)
-	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, sameDuration)
+	attribute.Spelled(x, f.Text("max_gap"), &e.MaxGap, attribute.SameDuration)
 }
 
 // honored is true if a declaration omits it.

@@ -27,7 +27,7 @@ type limit struct {
 func (l *limit) transfer(x *attribute.Transfer, d *core.Declaration) {
 	attribute.Text(x, &l.Name, &d.Name)
 	attribute.Spelled(x, &l.GPUHours, &d.GPUHours, sameHours)
-	attribute.Spelled(x, &l.Window, &d.Window, sameDuration)
+	attribute.Spelled(x, &l.Window, &d.Window, attribute.SameDuration)
 	attribute.Text(x, &l.Period, &d.Period)
 	attribute.Text(x, &l.TimeZone, &d.TimeZone)
 	attribute.Carry(x, percents, &l.Thresholds, &d.Thresholds)

@@ -2,7 +2,6 @@ package budget
 
 import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
@@ -51,12 +50,6 @@ func (m model) declared(d core.Declaration) model {
 func (m model) planned(prior model) model {
 	attribute.KeepWording(prior.transfer, m.transfer)
 	return m
-}
-
-func sameDuration(a, b string) bool {
-	was, errWas := duration.Parse(a)
-	now, errNow := duration.Parse(b)
-	return errWas == nil && errNow == nil && was == now
 }
 
 // filled returns the state after an apply: the plan with its unknown values.

@@ -16,6 +16,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 )
 
@@ -102,7 +103,7 @@ func unordered() []cmp.Option {
 		cmp.FilterPath(func(p cmp.Path) bool {
 			name := p.Last().String()
 			return slices.Contains([]string{".Window", ".GracePeriod", ".MaxGracePeriod", ".MaxGap", ".MaxStatusAge"}, name)
-		}, cmp.Comparer(func(a, b string) bool { return a == b || sameDuration(a, b) })),
+		}, cmp.Comparer(func(a, b string) bool { return a == b || attribute.SameDuration(a, b) })),
 	}
 }
 
@@ -113,8 +114,8 @@ func TestSpellings(t *testing.T) {
 		a, b  string
 		want  bool
 	}{
-		{sameDuration, "24h", "1d", true}, {sameDuration, "1440m", "1d", true}, {sameDuration, "1d12h", "36h", true},
-		{sameDuration, "24h", "25h", false}, {sameDuration, "x", "x", false},
+		{attribute.SameDuration, "24h", "1d", true}, {attribute.SameDuration, "1440m", "1d", true}, {attribute.SameDuration, "1d12h", "36h", true},
+		{attribute.SameDuration, "24h", "25h", false}, {attribute.SameDuration, "x", "x", false},
 		{sameHours, "100", "100.0", true}, {sameHours, "0100", "100", true}, {sameHours, "100.000", "100.001", false}, {sameHours, "", "", false},
 		{sameWeight, "0.5", "1/2", true}, {sameWeight, "1/7", "0.142857", false},
 	} {

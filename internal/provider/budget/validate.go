@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
@@ -27,19 +26,8 @@ func (m model) problems(*diag.Diagnostics) []problem.Problem {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
 	}
-	return m.evictions(m.thresholds(problems))
-}
-
-// thresholds adds the thresholds that are not whole: a declaration cannot contain them.
-func (m model) thresholds(problems problem.List) problem.List {
-	for n, element := range m.Thresholds.Elements() {
-		percent, _ := element.(types.Number)
-		if _, whole := values.Whole(percent); !whole {
-			problems.Add(fmt.Sprintf("thresholds[%d]", n), fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold),
-				"%s is not a whole percent", values.Digits(percent))
-		}
-	}
-	return problems
+	problem.Percents(&problems, "thresholds", m.Thresholds, fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold))
+	return m.evictions(problems)
 }
 
 // evictions adds a number of evictions that is not whole.

@@ -18,6 +18,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -102,10 +103,11 @@ func (c *Connection) unknownForStore() UnknownArguments {
 
 // flows are those of each kind, over one world, and the world's store.
 type flows struct {
-	spotPools  *spotpools.Flow
-	budgets    *budgets.Flow
-	stockPools *stockpools.Flow
-	place      *open.Deferred
+	spotPools     *spotpools.Flow
+	budgets       *budgets.Flow
+	stockPools    *stockpools.Flow
+	notifications *notifications.Flow
+	place         *open.Deferred
 }
 
 // SpotPools returns the flow for an apply. It opens the store for writing, and creates it if
@@ -125,6 +127,12 @@ func (c *Connection) Budgets(ctx context.Context) (*budgets.Flow, error) {
 func (c *Connection) StockPools(ctx context.Context) (*stockpools.Flow, error) {
 	f, err := c.writing(ctx)
 	return f.stockPools, err
+}
+
+// Notifications returns the flow for an apply. It needs neither an account nor a cluster.
+func (c *Connection) Notifications(ctx context.Context) (*notifications.Flow, error) {
+	f, err := c.writing(ctx)
+	return f.notifications, err
 }
 
 func (c *Connection) writing(ctx context.Context) (flows, error) {
@@ -155,7 +163,7 @@ func (c *Connection) prepared(ctx context.Context) (flows, error) {
 			PollInterval: c.settings.PollInterval, Log: log,
 			Progress: func(e outcome.Event) { log.Info(e.Message, slog.String("object", e.Object)) },
 		}
-		return flows{spotPools: w.SpotPools(), budgets: w.Budgets(), stockPools: w.StockPools(), place: place}, nil
+		return flows{spotPools: w.SpotPools(), budgets: w.Budgets(), stockPools: w.StockPools(), notifications: w.Notifications(), place: place}, nil
 	})
 }
 

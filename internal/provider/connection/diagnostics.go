@@ -68,6 +68,8 @@ func headline(doing string, err error) string {
 		return "Budget is locked"
 	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "stock_pool/"):
 		return "Stock pool is locked"
+	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "notification/"):
+		return "Notification is locked"
 	case errors.As(err, &locked):
 		return "Spot pool is locked"
 	case errors.As(err, &unknown):

@@ -7,7 +7,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -41,8 +43,15 @@ type StockReader interface {
 	Refusal(ctx context.Context, d stockpool.Declaration) error
 }
 
+// NotificationReader reads notifications.
+type NotificationReader interface {
+	View(ctx context.Context, d notification.Declaration) (notifications.State, error)
+	Find(ctx context.Context, name string) (notification.Declaration, error)
+	Refusal(ctx context.Context, d notification.Declaration) error
+}
+
 // ReadSpotPools returns the flow for refreshes, plans, imports and data sources. As the
-// other two, it opens the store for reading. A store that does not exist reads as an empty
+// others, it opens the store for reading. A store that does not exist reads as an empty
 // one, and is not created; LostStore warns of it.
 func (c *Connection) ReadSpotPools(ctx context.Context) (PoolReader, error) {
 	f, err := c.reading(ctx)
@@ -59,6 +68,12 @@ func (c *Connection) ReadBudgets(ctx context.Context) (BudgetReader, error) {
 func (c *Connection) ReadStockPools(ctx context.Context) (StockReader, error) {
 	f, err := c.reading(ctx)
 	return f.stockPools, err
+}
+
+// ReadNotifications returns the flow for refreshes, plans and imports.
+func (c *Connection) ReadNotifications(ctx context.Context) (NotificationReader, error) {
+	f, err := c.reading(ctx)
+	return f.notifications, err
 }
 
 func (c *Connection) reading(ctx context.Context) (flows, error) {
@@ -82,7 +97,7 @@ func (c *Connection) LostStore() diag.Diagnostics {
 		return diags
 	}
 	if absent := a.place.Absent(); absent != nil {
-		diags.AddWarning("Store is missing", fmt.Sprintf("%s The Terraform state has pools or budgets that were recorded in it. The store was "+
+		diags.AddWarning("Store is missing", fmt.Sprintf("%s The Terraform state has objects that were recorded in it. The store was "+
 			"lost, or the working directory, the argument or the cluster is another one. Without the store, gpupool reconcile refuses to run, "+
 			"and no run manages the instances that are still running. Applying a plan creates a new store and records the objects of the state "+
 			"in it. Pending launches, cooldowns and used GPU-hours of the old store are lost.",

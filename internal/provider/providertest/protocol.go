@@ -78,6 +78,7 @@ func (s *Server) Validate(config Values) Diagnostics {
 	of := s.schemas[s.typeName].ValueType()
 	resp, err := s.server.ValidateResourceConfig(s.tb.Context(), &tfprotov6.ValidateResourceConfigRequest{
 		TypeName: s.typeName, Config: s.dynamic(of, s.value(of, config)),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true}, // as of Terraform 1.11
 	})
 	if err != nil {
 		s.tb.Fatal(err)

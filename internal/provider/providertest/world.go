@@ -149,6 +149,11 @@ func (w *World) BudgetConfigWith(arguments map[string]string, rest string) strin
 	return block(all) + rest
 }
 
+// StoreConfig is a configuration whose provider block has only the store.
+func (w *World) StoreConfig(rest string) string {
+	return block(map[string]string{"store": fmt.Sprintf("{ directory = %q }", w.StoreDir)}) + rest
+}
+
 func (w *World) kubernetes() string {
 	return fmt.Sprintf("{ config_path = %q }", w.Cluster.Kubeconfig())
 }

@@ -1,0 +1,97 @@
+package notification
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+)
+
+func (r *notificationResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if !resp.Diagnostics.HasError() && !m.Name.IsUnknown() {
+		r.warnOfName(ctx, m.declaration(), &resp.Diagnostics)
+	}
+}
+
+func (r *notificationResource) planUpdate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m, prior model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	recorded, diags := req.Private.GetKey(ctx, recordedKey)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() || !r.CheckStore(ctx, prior.declaration(), req.Private, &resp.Diagnostics) {
+		return
+	}
+	if !m.Name.Equal(prior.Name) {
+		m.UID, m.Generation = types.StringUnknown(), types.Int64Unknown()
+		resp.RequiresReplace.Append(path.Root("name"))
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+		return
+	}
+	m = m.planned(prior)
+	m.UID, m.Generation = prior.UID, prior.Generation
+	lost := string(recorded) == "false"
+	if lost || !m.declares(prior) {
+		m.Generation = types.Int64Unknown()
+	}
+	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+	if lost {
+		resp.Diagnostics.AddWarning("Notification "+m.Name.ValueString()+" is not recorded", r.Connection.RecordsAgain("sends its messages"))
+	}
+	warnOfType(prior, m, &resp.Diagnostics)
+}
+
+// planDestroy refuses to destroy a notification that the store knows nothing of.
+func (r *notificationResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var m model
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() || !r.Connection.StoreReady() {
+		return
+	}
+	d := m.declaration()
+	state, err := r.view(ctx, d)
+	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
+		err = r.ErrLost(ctx, d, req.Private)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+	}
+}
+
+// warnOfName warns of an existing notification of that name. It is not an error, since a
+// replacement destroys it first, and Terraform plans its creation like any other.
+func (r *notificationResource) warnOfName(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
+	if !r.Connection.StoreReady() {
+		return
+	}
+	reader, err := r.Connection.ReadNotifications(ctx)
+	if err != nil {
+		return // an apply says so
+	}
+	var exists *record.ExistsError
+	if errors.As(reader.Refusal(ctx, d), &exists) {
+		diags.AddWarning("Notification "+d.Name+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
+			exists.Error()+".")
+	}
+}
+
+// warnOfType warns of another type with the same address: the store keeps the value of a version.
+func warnOfType(prior, m model, diags *diag.Diagnostics) {
+	if m.Type.IsUnknown() || m.Type.Equal(prior.Type) || m.URLVersion.IsNull() || !m.URLVersion.Equal(prior.URLVersion) {
+		return
+	}
+	diags.AddAttributeWarning(path.Root("url_wo_version"), "Notification "+m.Name.ValueString()+" keeps its address",
+		fmt.Sprintf("type changes from %s to %s, and url_wo_version stays %d, so the store keeps the address of %[1]s. To apply another address, increase "+
+			"url_wo_version.", prior.Type.ValueString(), m.Type.ValueString(), m.URLVersion.ValueInt64()))
+}
