@@ -85,6 +85,9 @@ var rooms = map[string]struct {
 	"internal/stockpool/decide": {pure: true, may: []string{
 		module + "internal/stockpool", module + "internal/stockpool/drift", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
+	"internal/notification": {pure: true, may: []string{
+		module + "internal/budget", module + "internal/duration", module + "internal/history", module + "internal/problem",
+	}},
 	"internal/request": {pure: true, may: []string{
 		module + "internal/budget", module + "internal/duration", module + "internal/exception", module + "internal/history", module + "internal/problem",
 		module + "internal/stockpool",
@@ -92,12 +95,13 @@ var rooms = map[string]struct {
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/errorclass", module + "internal/history", module + "internal/printable",
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/budget",
-		module + "internal/request", module + "internal/stockpool", module + "internal/wording",
+		module + "internal/notification", module + "internal/request", module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/store": {},
 	"internal/reconcile": {may: []string{
 		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
+		module + "internal/reconcile/notifications",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/jobs", module + "internal/request",
 		module + "internal/exception", module + "internal/errorclass",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
@@ -129,7 +133,8 @@ var rooms = map[string]struct {
 	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
 		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",
-		module + "internal/budget", module + "internal/declaration", module + "internal/request", module + "internal/store", module + "internal/wording",
+		module + "internal/budget", module + "internal/declaration", module + "internal/notification", module + "internal/request",
+		module + "internal/store", module + "internal/wording",
 	}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
@@ -155,9 +160,14 @@ var rooms = map[string]struct {
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
 	}},
+	"internal/reconcile/notifications": {may: []string{
+		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/state", module + "internal/notification",
+		module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/wording", "golang.org/x/sync/",
+	}},
 	"internal/reconcile/reconciletest/faults": {},
 	"internal/reconcile/reconciletest": {may: []string{
 		module + "internal/reconcile/reconciletest/faults",
+		module + "internal/notification", module + "internal/reconcile/notifications",
 		module + "internal/stockpool", "k8s.io/api",
 		module + "internal/reconcile", module + "internal/node", module + "internal/spotpool", module + "internal/budget", module + "internal/gpu",
 		module + "internal/ledger",
@@ -198,7 +208,9 @@ var rooms = map[string]struct {
 		module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording",
 		"github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
-	"internal/notice": {may: []string{module + "internal/node"}},
+	"internal/notice":            {may: []string{module + "internal/node"}},
+	"internal/notify":            {may: []string{module + "internal/notification", module + "internal/history"}},
+	"internal/notify/notifytest": {may: []string{module + "internal/notification"}},
 	"internal/serve": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/api", module + "internal/serve/page", module + "internal/serve/snapshot",
 		module + "internal/reconcile",
@@ -231,6 +243,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
+		module + "internal/notification", module + "internal/reconcile/notifications",
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome",
@@ -244,6 +257,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/cli": {may: []string{
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/eventlog",
+		module + "internal/notification", module + "internal/reconcile/notifications",
 		"github.com/parquet-go/parquet-go",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
@@ -251,7 +265,7 @@ var rooms = map[string]struct {
 		module + "internal/serve", module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot",
 		module + "internal/tencent", module + "internal/kube/client", module + "internal/kube/cluster", module + "internal/store",
 		module + "internal/store/draft", module + "internal/store/open", module + "internal/store/move",
-		module + "internal/manifests", module + "internal/notice", module + "internal/cvmsim", module + "internal/declaration",
+		module + "internal/manifests", module + "internal/notice", module + "internal/notify", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/stockpool/drift", module + "internal/node",
 		module + "internal/spotpool", module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
 		module + "internal/budget/meter", module + "internal/gpu",

@@ -1,0 +1,6 @@
+import {
+  to = gpupool_notification.gpu
+  identity = {
+    name = "gpu"
+  }
+}

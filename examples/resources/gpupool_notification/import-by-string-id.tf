@@ -1,0 +1,4 @@
+import {
+  to = gpupool_notification.gpu
+  id = "gpu"
+}
