@@ -44,6 +44,7 @@ func (s *stage) commands(ctx context.Context) map[string]func(*testscript.TestSc
 		{"apply COMMAND...", 1, 99, s.apply},
 		{"pods N [PHASE]", 1, 2, s.pods},
 		{"pause TIME WHY", 2, 2, s.pause},
+		{"serve", 0, 0, s.serve},
 	} {
 		name, _, _ := strings.Cut(c.usage, " ")
 		all[name] = func(ts *testscript.TestScript, negated bool, args []string) {
@@ -186,4 +187,18 @@ func (s *stage) pause(ctx context.Context, l line) error {
 		sleep(ctx, d)
 	}
 	return errors.Join(err, ctx.Err())
+}
+
+// serve serves the page until the demo is stopped, if that was asked for.
+func (s *stage) serve(ctx context.Context, _ line) error {
+	if !s.serves {
+		return nil
+	}
+	args := []string{"gpupool", "serve"}
+	s.announce(args...)
+	fmt.Fprint(s.out, "   (open the address in a browser; Ctrl-C ends the demo)\n\n")
+	if err := s.run(ctx, append(args, "--listen", "127.0.0.1:0"), s.out); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
 }

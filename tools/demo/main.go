@@ -5,7 +5,7 @@
 // Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
 // costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and
 // GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. The demo leaves no process, no
-// instance and no file. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
+// instance and no file, except the report demo.html next to the binary. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
 // cluster of that file, and removes from it only what it created.
 //
 // The stories are written in the language of testscript, whose cp, env and stdout they
@@ -31,6 +31,9 @@
 //	pods N [PHASE]       waits until that namespace has N pods, all in that phase, and
 //	                     lists them. It sets $POD to the first.
 //	pause TIME WHY       waits.
+//	serve                with GPUPOOL_DEMO_SERVE, runs gpupool serve until Ctrl-C.
+//
+// $REPORT is the file of the report.
 package main
 
 import (
@@ -39,6 +42,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -55,20 +59,25 @@ func main() {
 		fmt.Fprintln(os.Stderr, "\nStopping, and removing what the demo created. Press Ctrl-C again to leave it there.")
 	})
 	started := time.Now()
+	report := filepath.Join(filepath.Dir(os.Getenv("GPUPOOL_BIN")), "demo.html")
+	_ = os.Remove(report) // that of an earlier demo, if any
 	played := os.Args[1:]
 	if len(played) == 0 {
 		played = stories
 	}
-	err := run(ctx, played)
+	err := run(ctx, played, report)
 	switch {
 	case err == nil:
-		fmt.Printf("\nDone in %.0f s. No process, no instance and no file of the demo is left.\n", time.Since(started).Seconds())
+		fmt.Printf("\nDone in %.0f s. No process, no instance and no other file of the demo is left.\n", time.Since(started).Seconds())
+		if _, err := os.Stat(report); err == nil {
+			fmt.Println("The report of the last story: " + report + " (open it in a browser).")
+		}
 		fmt.Println("Next: a pool on a real account, in docs/guides/first-pool.md.")
 	case errors.Is(err, errNotRemoved):
 		fmt.Fprintln(os.Stderr, "\nThe demo could not clean up:", err)
 		os.Exit(1)
 	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "Stopped. No process, no instance and no file of the demo is left.")
+		fmt.Fprintln(os.Stderr, "Stopped. No process and no instance of the demo is left.")
 		os.Exit(interrupted)
 	default:
 		fmt.Fprintln(os.Stderr, "\nThe demo failed:", err)
@@ -78,14 +87,14 @@ func main() {
 }
 
 // run plays stories, and numbers their steps through.
-func run(ctx context.Context, stories []string) error {
+func run(ctx context.Context, stories []string, report string) error {
 	steps := 0
 	for _, story := range stories {
 		s, err := newStage(os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))
 		if err != nil {
 			return err
 		}
-		s.steps = steps
+		s.steps, s.report, s.serves = steps, report, os.Getenv("GPUPOOL_DEMO_SERVE") != ""
 		s.localkube, s.kubeconfig = os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG")
 		if err := errors.Join(s.play(ctx, "tools/demo/stories/"+story+".txt", "examples"), s.close()); err != nil {
 			return err

@@ -29,6 +29,7 @@ func (s *stage) play(ctx context.Context, story, examples string) error {
 			// testscript wants its own directory first.
 			env.Vars = append(env.Vars[:1:1], s.env...)
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("REPORT", s.report)
 			return nil
 		},
 	})

@@ -32,6 +32,8 @@ type stage struct {
 	env     []string
 	cvm     *cvm
 	cluster *cluster // nil in a story without one
+	report  string   // the file of $REPORT
+	serves  bool     // serve runs until Ctrl-C
 	steps   int
 	verbose bool // gpupool logs each call
 
@@ -48,7 +50,7 @@ func newStage(out io.Writer, gpupool, terraform string) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{out: out, dir: dir, work: filepath.Join(dir, "work"), gpupoolAt: gpupool, terraAt: terraform}
+	s := &stage{out: out, dir: dir, work: filepath.Join(dir, "work"), report: filepath.Join(dir, "report.html"), gpupoolAt: gpupool, terraAt: terraform}
 	rc, err := local.Mirror(dir, local.Provider{Source: "gpupool/gpupool", Version: "0.0.1", Binary: gpupool})
 	if err == nil {
 		s.cvm, err = startCVM(filepath.Join(dir, "simulate.log"))
