@@ -18,12 +18,14 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
 var (
 	update = flag.Bool("update", false, "write the screenshots of the docs")
+	paint  = flag.Duration("paint", time.Second, "latest first paint of a page")
 	axe    = flag.String("axe", "", "file with axe.min.js of the npm package axe-core")
 )
 
@@ -101,7 +103,7 @@ func open(t *testing.T, browser context.Context, url string, l look, cookies ...
 		scheme = "dark"
 	}
 	steps := chromedp.Tasks{
-		network.Enable(), log.Enable(), runtime.Enable(),
+		network.Enable(), log.Enable(), runtime.Enable(), performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 		emulation.SetScriptExecutionDisabled(!l.script),
 		emulation.SetTimezoneOverride("Asia/Shanghai"),
@@ -124,6 +126,24 @@ func value[T any](t *testing.T, tab context.Context, script string) (v T) {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return v
+}
+
+// rendering is the processor time of the main thread of a page, in milliseconds.
+func rendering(t *testing.T, tab context.Context) float64 {
+	t.Helper()
+	var used float64
+	if err := chromedp.Run(tab, chromedp.ActionFunc(func(ctx context.Context) error {
+		metrics, err := performance.GetMetrics().Do(ctx)
+		for _, m := range metrics {
+			if m.Name == "TaskDuration" {
+				used = 1000 * m.Value
+			}
+		}
+		return err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	return used
 }
 
 func (s *seen) verify(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 type words struct{}
@@ -50,6 +53,19 @@ func start(t *testing.T, w reconcile.World, users access.Authenticator) string {
 		}
 	})
 	return "http://" + listener.Addr().String()
+}
+
+// fragileStore is a store that can be gone.
+type fragileStore struct {
+	store.Store
+	gone atomic.Bool
+}
+
+func (s *fragileStore) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	if s.gone.Load() {
+		return nil, errors.New("the store is gone")
+	}
+	return s.Store.List(ctx, kind)
 }
 
 // tenant is a file of tokens with one reader of a namespace, whose token is their name.
@@ -112,6 +128,73 @@ func run(t *testing.T, w reconcile.World) {
 	t.Helper()
 	if _, err := w.Runner().Run(t.Context(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// huge has 1,000 budgets, 1,000 spot pools and 1,000 stock pools, which were reconciled twice.
+func huge(t *testing.T) reconcile.World {
+	t.Helper()
+	w := reconciletest.NewWorld(t)
+	cluster := reconciletest.NewCluster()
+	w.Cluster = cluster
+	process := func() reconcile.World {
+		p := w.Process(nil)
+		p.Clock = cluster.Now
+		return p
+	}
+	of := process()
+	names := func(create func(n int) error) {
+		for n := range 1000 {
+			if err := create(n); err != nil {
+				t.Fatal(err)
+			}
+			if n%20 == 0 { // a long history would take most of the time
+				forget(t, of.Store)
+			}
+		}
+	}
+	names(func(n int) error {
+		stock := stockpool.Declaration{
+			Name: fmt.Sprintf("stock-%04d", n), Namespace: "ml", SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1,
+			Replicas: 1, AllocatedSelector: "session",
+		}
+		_, err := of.StockPools().Create(t.Context(), stock.WithDefaults(), 0)
+		return err
+	})
+	names(func(n int) error {
+		pool := reconciletest.Pool(0, 1)
+		pool.Name = fmt.Sprintf("pool-%04d", n)
+		_, err := of.SpotPools().Create(t.Context(), pool, 0)
+		return err
+	})
+	names(func(n int) error {
+		b := budget.Declaration{
+			Name: fmt.Sprintf("team-%04d", n), GPUHours: "40", Window: "24h", Selector: budget.Selector{Namespaces: []string{fmt.Sprintf("team-%04d", n)}},
+		}
+		if n%10 == 0 {
+			b.Selector.Namespaces = []string{"ml"}
+		}
+		_, err := of.Budgets().Create(t.Context(), b.WithDefaults())
+		return err
+	})
+	cluster.Start("ml", "train-0", 4)
+	run(t, process())
+	cluster.Step(15 * time.Minute)
+	run(t, process())
+	return process()
+}
+
+// forget removes the history of a store.
+func forget(t *testing.T, s store.Store) {
+	t.Helper()
+	documents, err := s.List(t.Context(), store.History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents {
+		if err := s.Delete(t.Context(), d.Key, d.Revision); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
