@@ -24,6 +24,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -40,8 +41,8 @@ func plain(t testing.TB, value any) any {
 	return of
 }
 
-// TestNumbersAreEqual reads random stores by the API and /metrics, and as gpupool status does. All
-// have the same numbers.
+// TestNumbersAreEqual reads random stores by the API, /metrics, the pages and the report, and as gpupool
+// status does. All have the same numbers.
 func TestNumbersAreEqual(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -59,6 +60,16 @@ func TestNumbersAreEqual(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, read(t, h, "/api/v1/status")); diff != "" {
 			r.Fatalf("status (-) and GET status (+):\n%s", diff)
+		}
+		if diff := cmp.Diff(shownOf(status), shown(page(t, h, "/"))); diff != "" {
+			r.Fatalf("status (-) and the overview (+):\n%s", diff)
+		}
+		report, err := serve.Report(context.Background(), w, words{}, "1.2.3")
+		if err != nil {
+			r.Fatal(err)
+		}
+		if diff := cmp.Diff(shownOf(status), shown(string(report))); diff != "" {
+			r.Fatalf("status (-) and the report (+):\n%s", diff)
 		}
 		got := samples(t, ask(t, h, http.MethodGet, "/metrics", "").Body.String())
 		numbers := numbersOf(t, status)

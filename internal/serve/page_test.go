@@ -50,9 +50,13 @@ func TestPagesShowWhatTheAPIReads(t *testing.T) {
 	wantIn(t, page(t, h, "/budgets/budget-ml"), "GPU-hours by owner", `href="/budgets/budget-ml/decisions"`)
 	wantIn(t, page(t, h, "/budgets/budget-ml/decisions"), "what a run decides")
 	wantIn(t, page(t, h, "/stockpools/ml/pool-ml"), "stock_pool/ml/pool-ml")
-	wantIn(t, page(t, h, "/teams/ml"), "budget-ml", "budget-shared", "pool-ml", "GPU-hours are left")
+	wantIn(t, page(t, h, "/teams/ml"), "budget-ml", "budget-shared", "pool-ml", "GPU-hours are left", "Events of the last 7 days", "/stockpools/ml/pool-ml")
 	wantNotIn(t, page(t, h, "/teams/ml"), "budget-research", "pool-research")
 	wantIn(t, page(t, h, "/history?since=35d"), "budget/budget-ml")
+	wantIn(t, page(t, h, "/history?since=35d&text=ML/pool-ML"), "stock_pool/ml/pool-ml")
+	wantNotIn(t, page(t, h, "/history?since=35d&text=ML/pool-ML"), "budget-research")
+	wantIn(t, page(t, h, "/history?since=35d&text=nowhere"), "There are no events.")
+	wantIn(t, page(t, h, "/budgets/budget-shared"), `href="/teams/ml"`, `href="/teams/research"`)
 	for _, path := range []string{"/budgets/none", "/budgets/none/decisions", "/spotpools/ap-singapore/none", "/stockpools/ml/none"} {
 		if w := ask(t, h, http.MethodGet, path, ""); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "There is no such object") {
 			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
@@ -104,7 +108,7 @@ func TestMarkupInNamesIsText(t *testing.T) {
 	h := handler(d.Process())
 	evil := url.QueryEscape(`"><script>alert(1)</script>`)
 	for _, path := range []string{
-		"/?q=" + evil, "/history?kind=launch&since=24h", "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml",
+		"/?q=" + evil, "/history?kind=launch&since=24h&text=" + evil, "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml",
 	} {
 		wantNotIn(t, page(t, h, path), "<script>alert", `"><script`)
 	}

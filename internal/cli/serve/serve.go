@@ -56,6 +56,7 @@ type options struct {
 	readOnly bool
 	limits   request.Limits
 	wake     chan struct{} // there is a request
+	source   *snapshot.Source
 	words    page.Words
 }
 
@@ -108,8 +109,9 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	o.source = snapshot.New(world)
 	handler := serve.Handler(serve.Options{
-		Source: snapshot.New(world), Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
+		Source: o.source, Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
 		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: o.words,
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
@@ -173,6 +175,7 @@ func (o *options) runOnce(ctx context.Context, all *reconcile.Runner, asked reco
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	report, err := all.Run(ctx, asked)
+	o.source.Warm(ctx)
 	var locked *reconcile.RunLockedError
 	switch failed, rest := report.Failures(); {
 	case errors.As(err, &locked):

@@ -58,10 +58,7 @@ func (r *Reader) Explain(ctx context.Context, object string) (reconcile.Explanat
 
 // Events returns events.
 func (r *Reader) Events(ctx context.Context, q page.EventQuery) (eventlog.Report, error) {
-	in := &historyQuestion{Since: q.Since, Limit: q.Limit}
-	if q.Object != "" {
-		in.Name = []string{q.Object}
-	}
+	in := &historyQuestion{Name: q.Objects, Since: q.Since, Limit: q.Limit}
 	if q.Kind != "" {
 		in.Kind = []string{q.Kind}
 	}

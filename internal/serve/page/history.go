@@ -5,18 +5,19 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 )
 
 // events are those that a person asked for.
 type events struct {
-	Name, Kind, Since string
-	Kinds             []history.Kind
-	Periods           []period
-	Events            []history.Event
-	Limit             int
-	Lost              []string
+	Name, Text, Kind, Since string
+	Kinds                   []history.Kind
+	Periods                 []period
+	Events                  []history.Event
+	Limit                   int
+	Lost                    []string
 }
 
 type period struct{ Value, Text string }
@@ -28,15 +29,36 @@ var periods = []period{{"1h", "the last hour"}, {"24h", "the last day"}, {"7d", 
 
 func (s *site) history(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	e := events{Name: q.Get("name"), Kind: q.Get("kind"), Since: q.Get("since"), Kinds: history.Kinds(), Periods: periods, Limit: listedAtMost}
+	e := events{
+		Name: strings.TrimSpace(q.Get("name")), Text: strings.TrimSpace(q.Get("text")),
+		Kind: q.Get("kind"), Since: q.Get("since"), Kinds: history.Kinds(), Periods: periods, Limit: listedAtMost,
+	}
 	if e.Since == "" {
 		e.Since = "24h"
 	}
 	s.show(w, r, "history", func(ctx context.Context) (frame, error) {
-		found, err := s.Reader.Events(ctx, EventQuery{Object: e.Name, Kind: e.Kind, Since: e.Since, Limit: listedAtMost})
+		asked := EventQuery{Kind: e.Kind, Since: e.Since, Limit: listedAtMost}
+		if e.Name != "" {
+			asked.Objects = []string{e.Name}
+		}
+		if e.Text != "" {
+			asked.Limit = chartedAtMost
+		}
+		found, err := s.Reader.Events(ctx, asked)
 		e.Events, e.Lost = newestFirst(found.Events), found.Lost
+		if e.Text != "" {
+			e.Events = slices.DeleteFunc(e.Events, func(event history.Event) bool { return !mentions(event, e.Text) })
+			e.Events = e.Events[:min(len(e.Events), listedAtMost)]
+		}
 		return frame{Title: "History", Store: found.Store, At: found.Until, Body: e}, err
 	})
+}
+
+// mentions reports whether an event has a text, such as the name of a pod.
+func mentions(e history.Event, text string) bool {
+	has := func(part string) bool { return strings.Contains(strings.ToLower(part), strings.ToLower(text)) }
+	return has(e.Object) || has(e.Actor) || has(e.Node) || slices.ContainsFunc(e.Subjects(), has) || slices.ContainsFunc(e.Reasons, has) ||
+		e.Error != nil && has(e.Error.Message)
 }
 
 func newestFirst(list []history.Event) []history.Event {

@@ -17,6 +17,7 @@ type object struct {
 	// DecisionsLink is the page of the explanation, if it is not here.
 	DecisionsLink string
 	Chart         *chart
+	Teams         []string // the namespaces of a budget
 	Users         *BudgetUsage
 	Unread        string // why Users is nil
 	Requests      requests
@@ -49,7 +50,7 @@ func (s *site) object(kind, prefix string) http.HandlerFunc {
 			}
 			o, err := s.newObject(ctx, of, status)
 			o.DecisionsLink = o.Link + "/decisions"
-			return frame{Title: of, Store: status.Store, At: status.At, Body: o}, err
+			return frame{Title: of, Store: status.Store, At: status.At, Reloads: true, Chart: o.Chart != nil, Body: o}, err
 		})
 	}
 }
@@ -82,7 +83,7 @@ func (s *site) newObject(ctx context.Context, of string, status reconcile.Status
 	if o.Requests, err = s.requests(ctx, func(j job) bool { return j.Object == of }); err != nil {
 		return o, err
 	}
-	recent, err := s.Reader.Events(ctx, EventQuery{Object: of, Since: "35d", Limit: chartedAtMost})
+	recent, err := s.Reader.Events(ctx, EventQuery{Objects: []string{of}, Since: "35d", Limit: chartedAtMost})
 	if err != nil {
 		return o, err
 	}
@@ -90,6 +91,9 @@ func (s *site) newObject(ctx context.Context, of string, status reconcile.Status
 	o.Events = all[:min(len(all), eventsAtMost)]
 	if len(one.SpotPools) > 0 && one.SpotPools[0].Observed {
 		o.Chart = sizes(one.SpotPools[0], all, status.At)
+	}
+	if len(one.Budgets) > 0 {
+		o.Teams = teams(one.Budgets[0])
 	}
 	if len(one.Budgets) > 0 && one.Budgets[0].UsageReport != nil {
 		o.addUsage(ctx, s.Reader, one.Budgets[0], all)

@@ -20,7 +20,7 @@ import (
 )
 
 // rowsAtMost is the most rows of a table on one page.
-const rowsAtMost = 100
+const rowsAtMost = 50
 
 // overview is the state of all objects, those with trouble first.
 type overview struct {
@@ -252,14 +252,16 @@ func budgetCells(b budgets.Description) []cell {
 }
 
 func spotPoolList(all []spotpools.Description) list {
-	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Maximum", "Total", "CNY/h"}}
+	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Shortfall", "Total", "Maximum", "CNY/h"}}
 	for _, p := range all {
 		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
-		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
+		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-"), text("-")}
 		if p.Observed {
-			r.Cells = []cell{text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Maximum), text("%d", p.Total), text("-")}
+			r.Cells = []cell{
+				text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Shortfall), text("%d", p.Total), text("%d", p.Maximum), text("-"),
+			}
 			if p.HourlyPrice > 0 {
-				r.Cells[4] = text("%s", p.HourlyPrice)
+				r.Cells[5] = text("%s", p.HourlyPrice)
 			}
 		}
 		l.Rows = append(l.Rows, r)

@@ -25,7 +25,7 @@ type Reader interface {
 	Overview(ctx context.Context) (reconcile.StatusReport, error)
 	// Explain returns what the decisions about an object depend on. It observes, which takes a while.
 	Explain(ctx context.Context, object string) (reconcile.Explanation, error)
-	// Events returns the newest events of an object, or of all, and of these kinds, or of all.
+	// Events returns the newest events of these objects, or of all, and of this kind, or of all.
 	Events(ctx context.Context, q EventQuery) (eventlog.Report, error)
 	// Jobs returns the requests, the latest first.
 	Jobs(ctx context.Context) (request.JobList, error)
@@ -42,8 +42,9 @@ type BudgetUsage struct {
 
 // EventQuery selects events. Empty fields select all; Since is a duration or a time.
 type EventQuery struct {
-	Object, Kind, Since string
-	Limit               int
+	Objects     []string
+	Kind, Since string
+	Limit       int
 }
 
 // Words are the texts of the CLI.
@@ -102,12 +103,18 @@ type frame struct {
 	At      time.Time
 	User    string
 	Token   bool // the user has a token that they can forget
-	Refresh bool
+	Chart   bool
+	Reloads bool // a part of the page
+	Refresh bool // the page reloads its content
+	Old     bool // it does so soon
 	Body    any
 }
 
 // patience is how long a reader waits.
 const patience = 20 * time.Second
+
+// oldAge is the age of a state from which a page reloads soon.
+const oldAge = 5 * time.Second
 
 // show writes a page, or why there is none.
 func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read func(ctx context.Context) (frame, error)) {
@@ -123,6 +130,8 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read fu
 }
 
 func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
+	f.Reloads = f.Reloads || f.Refresh
+	f.Old = f.Refresh && time.Since(f.At) > oldAge
 	f.Version, f.User = s.Version, access.UserOf(r.Context()).Name
 	if _, err := r.Cookie(Cookie); err == nil {
 		f.Token = true

@@ -59,6 +59,7 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", of, err)
 		}
+		described.Teams = nil
 		described.HistoryLink, described.Explanation = "", s.Words.Explanation(x)
 		r.Objects = append(r.Objects, described)
 	}

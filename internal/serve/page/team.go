@@ -2,9 +2,12 @@ package page
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
@@ -17,6 +20,7 @@ type team struct {
 	Budgets   []teamBudget
 	Lists     []list
 	Requests  requests
+	Events    []history.Event
 }
 
 type teamBudget struct {
@@ -36,16 +40,48 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		}
 		body := s.newTeam(namespace, report)
 		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
+		if err == nil {
+			body.Events, err = s.teamEvents(ctx, body)
+		}
 		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, err
 	})
+}
+
+// teamEvents returns the events of the budgets and stock pools of a team in the last seven days, such as evictions.
+func (s *site) teamEvents(ctx context.Context, t team) ([]history.Event, error) {
+	q := EventQuery{Since: "7d", Limit: eventsAtMost}
+	for _, b := range t.Budgets {
+		q.Objects = append(q.Objects, b.Object)
+	}
+	for _, l := range t.Lists {
+		for _, r := range l.Rows {
+			q.Objects = append(q.Objects, r.Object)
+		}
+	}
+	if len(q.Objects) == 0 {
+		return nil, nil
+	}
+	found, err := s.Reader.Events(ctx, q)
+	return newestFirst(found.Events), err
 }
 
 func (s *site) newTeam(namespace string, r reconcile.StatusReport) team {
 	r.SpotPools = nil
 	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !covers(b, namespace) })
 	r.StockPools = slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
-	details := s.Words.Details(r)
 	t := team{Namespace: namespace}
+	detailed := map[string]bool{}
+	for _, l := range allLists(reconcile.StatusReport{StockPools: r.StockPools}) {
+		l = l.paged("", nil)
+		for _, row := range l.Rows {
+			detailed[row.Object] = row.Rank < state.Calm
+		}
+		t.Lists = append(t.Lists, l)
+	}
+	for _, b := range r.Budgets {
+		detailed[b.Summary().Object()] = true
+	}
+	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] }))
 	for _, b := range r.Budgets {
 		l := budgetList([]budgets.Description{b})
 		l.Rows[0].Details = details[l.Rows[0].Object]
@@ -55,16 +91,29 @@ func (s *site) newTeam(namespace string, r reconcile.StatusReport) team {
 		}
 		t.Budgets = append(t.Budgets, of)
 	}
-	for _, l := range allLists(reconcile.StatusReport{StockPools: r.StockPools}) {
-		l = l.paged("", nil)
+	for _, l := range t.Lists {
 		for n := range l.Rows {
-			if l.Rows[n].Rank < state.Calm {
-				l.Rows[n].Details = details[l.Rows[n].Object]
-			}
+			l.Rows[n].Details = details[l.Rows[n].Object]
 		}
-		t.Lists = append(t.Lists, l)
 	}
 	return t
+}
+
+// teams are the namespaces of a budget, as it declares or as it measured.
+func teams(b budgets.Description) []string {
+	names := map[string]bool{}
+	if b.Selector != nil {
+		for _, name := range b.Selector.Namespaces {
+			names[name] = true
+		}
+	}
+	if b.UsageReport != nil {
+		for name := range b.ByNamespace {
+			names[name] = name != budget.Others
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(names))
 }
 
 // covers reports whether a budget counts pods of a namespace, as it declares or as it measured.

@@ -33,6 +33,7 @@ var functions = template.FuncMap{
 	"rank":  func(s state.State) string { return s.Rank().String() },
 	"link":  linkOf,
 	"who":   subjects,
+	"team":  func(namespace string) string { return link("teams", namespace) },
 	"words": func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
 }
 

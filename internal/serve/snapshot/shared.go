@@ -39,24 +39,24 @@ const errorsAtMost = 2 * time.Second
 const buildAtMost = time.Minute
 
 // get returns the value. The context limits the wait, and not the build.
-func (s *shared[T]) get(ctx context.Context) (T, error) { return s.within(ctx, s.ages.usable) }
+func (s *shared[T]) get(ctx context.Context) (T, error) { return s.within(ctx, s.ages) }
 
-// within returns a value that is usable at this age.
-func (s *shared[T]) within(ctx context.Context, usable time.Duration) (none T, err error) {
+// within is get with other ages.
+func (s *shared[T]) within(ctx context.Context, a ages) (none T, err error) {
 	s.mu.Lock()
-	age := usable + 1
+	age := a.usable + 1
 	if s.last != nil {
 		age = time.Since(s.last.began)
 		if s.last.err != nil && (age > errorsAtMost || errors.Is(s.last.err, ErrBusy)) { // another reader may have a turn
-			age = usable + 1
+			age = a.usable + 1
 		}
 	}
-	if age > s.fresh {
+	if age > a.fresh {
 		s.start(ctx)
 	}
 	last, f := s.last, s.flight
 	s.mu.Unlock()
-	if age <= usable {
+	if age <= a.usable {
 		return last.value, last.err
 	}
 	select {

@@ -32,7 +32,6 @@ const (
 	// A change of the store is visible after usable, at most. The difference is for a read of the store.
 	fresh  = 800 * time.Millisecond
 	usable = 1900 * time.Millisecond
-	recent = 15 * time.Second
 	// Explanations and usage scan the pods of the cluster.
 	scansAtOnce = 2
 	// Usage as of the last run reads the ledger, and changes with the next run only.
@@ -40,10 +39,13 @@ const (
 	ledgerAtOnce = 1
 )
 
+// pageAges are the ages of statuses for pages. Budgets change with a run only, and a page is warm after each.
+var pageAges = ages{10 * time.Second, time.Minute}
+
 // Source reads a world.
 type Source struct {
 	world     reconcile.World
-	usable    time.Duration // the age of statuses that are returned while newer ones are built
+	ages      ages // of statuses
 	statuses  map[Kind]*shared[*Status]
 	explained *keyed[reconcile.Explanation]
 	usage     *keyed[budgets.LiveUsage]
@@ -61,7 +63,7 @@ type queue struct {
 // New returns a source. It changes nothing in the world.
 func New(w reconcile.World) *Source {
 	s := &Source{
-		world: w.Observer(observedAtMost), usable: usable, statuses: map[Kind]*shared[*Status]{},
+		world: w.Observer(observedAtMost), ages: ages{fresh, usable}, statuses: map[Kind]*shared[*Status]{},
 		explained: newKeyed[reconcile.Explanation](ages{usable, usable}, scansAtOnce),
 		usage:     newKeyed[budgets.LiveUsage](ages{observedAtMost, observedAtMost}, scansAtOnce),
 		recorded:  newKeyed[budgets.RecordedUsage](ages{recordedFor, recordedFor}, ledgerAtOnce),
@@ -83,12 +85,19 @@ func New(w reconcile.World) *Source {
 	return s
 }
 
-// ForPages returns the source for pages. They reload themselves, and so get a state at once that is up to
-// 15 seconds old.
+// ForPages returns the source for pages. They reload themselves, and so get an older state at once.
 func (s *Source) ForPages() *Source {
 	of := *s
-	of.usable = recent
+	of.ages = pageAges
 	return &of
+}
+
+// Warm builds the state of all objects, so that the next page need not wait. It returns at once.
+func (s *Source) Warm(ctx context.Context) {
+	all := s.statuses[All]
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.start(ctx)
 }
 
 // Status returns the state of the objects of a kind. It is shared: do not change it.
@@ -112,18 +121,18 @@ func (s *Source) Current(ctx context.Context, kind Kind) (reconcile.StatusReport
 
 // Shared returns the state of the objects of a kind, with what readers derived from it.
 func (s *Source) Shared(ctx context.Context, kind Kind) (*Status, error) {
-	return s.statuses[kind].within(ctx, s.usable)
+	return s.statuses[kind].within(ctx, s.ages)
 }
 
 // Declared returns the declared objects, such as "budget/team-a".
 func (s *Source) Declared(ctx context.Context) ([]string, error) {
-	return s.declared.within(ctx, s.usable)
+	return s.declared.within(ctx, s.ages)
 }
 
 // Jobs returns the jobs of the store, the latest first, and errors about unreadable ones. They are shared: do
 // not change them.
 func (s *Source) Jobs(ctx context.Context) ([]request.Job, []error, error) {
-	q, err := s.queue.within(ctx, s.usable)
+	q, err := s.queue.within(ctx, s.ages)
 	return q.jobs, q.unreadable, err
 }
 

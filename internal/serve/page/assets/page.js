@@ -2,11 +2,11 @@
 (() => {
   'use strict';
   const shown = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
-  const zone = new Intl.DateTimeFormat(undefined, {timeZoneName: 'long'});
+  const zone = shown.resolvedOptions().timeZone;
   const localTimes = (root) => {
     for (const e of root.querySelectorAll('time[datetime]')) {
       const at = new Date(e.dateTime);
-      e.title = e.dateTime + ', ' + zone.format(at);
+      e.title = e.dateTime + ', shown in ' + zone;
       e.textContent = shown.format(at);
     }
   };
@@ -61,6 +61,9 @@
     !getSelection().isCollapsed || [...document.querySelectorAll('.scroll')].some((e) => e.scrollLeft > 0);
   const stale = (is) => { document.getElementById('stale').hidden = !is; };
   document.addEventListener('htmx:beforeRequest', (e) => { if (e.detail.elt.id === 'main' && busy()) e.preventDefault(); });
-  document.addEventListener('htmx:afterSwap', () => localTimes(document));
-  document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.elt.id === 'main') stale(!e.detail.successful); });
+  document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.elt.id === 'main' && !e.detail.successful) stale(true); });
+  document.addEventListener('htmx:afterSwap', (e) => {
+    localTimes(document);
+    if (e.detail.requestConfig.elt.id === 'main') stale(false);
+  });
 })();
