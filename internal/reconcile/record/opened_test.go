@@ -1,0 +1,64 @@
+package record_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
+)
+
+// TestADocumentIsReadAsItIs reads a document again and again while it changes: unchanged, changed by the
+// caller of an earlier read, with other contents, damaged in one character, and as another kind.
+func TestADocumentIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	s, err := directory.Open(t.TempDir()+"/store", directory.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := store.Key{Kind: store.Statuses, Name: "last_run"}
+	write := func(data []byte) {
+		t.Helper()
+		old, _ := s.Read(t.Context(), key)
+		if _, err := s.Write(t.Context(), key, data, old.Revision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leftovers := func() []string {
+		t.Helper()
+		read, err := record.Load[declaration.RunSummary](t.Context(), s, key.Kind, key.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.Clone(read.Value.Leftovers)
+		read.Value.Leftovers[0] = "changed by its reader"
+		return found
+	}
+	document := func(text string) []byte {
+		t.Helper()
+		data, err := declaration.Encode(declaration.RunSummary{RunID: "run-1", Leftovers: []string{text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for _, text := range []string{"first", "first", "second", "first"} {
+		write(document(text))
+		for range 3 {
+			if found := leftovers(); len(found) != 1 || found[0] != text {
+				t.Errorf("the leftovers are %q, want %s", found, text)
+			}
+		}
+	}
+	write(bytes.Replace(document("first"), []byte("first"), []byte("forst"), 1))
+	if _, err := record.Load[declaration.RunSummary](t.Context(), s, key.Kind, key.Name); err == nil {
+		t.Error("a damaged document is read")
+	}
+	write(document("first"))
+	if _, err := record.Load[declaration.Grants](t.Context(), s, key.Kind, key.Name); err == nil {
+		t.Error("a document is read as another kind")
+	}
+}
