@@ -45,8 +45,9 @@ func usedBy(b *testing.B, pid int) (processor time.Duration, peakMB float64) {
 	return processor, kilobytes / 1000
 }
 
-// BenchmarkServe measures a server with 1,000 budgets, as a process. It is idle for two minutes, and
-// reconciles every 40 seconds. Then clients read all budgets 200 times a second, for ten seconds.
+// BenchmarkServe measures a server with 1,000 budgets, as a process. After two runs, it is idle for two
+// minutes, and reconciles every 40 seconds. Then a client reads all budgets, which an idle server has to collect.
+// After that, clients read them 200 times a second, for ten seconds.
 func BenchmarkServe(b *testing.B) {
 	w, server := newWorld(b, b.TempDir()), kubetest.Start(b)
 	declaring := w.process()
@@ -65,13 +66,18 @@ func BenchmarkServe(b *testing.B) {
 	for began := time.Now(); !strings.Contains(url, "http") && time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
 		_, url, _ = strings.Cut(strings.TrimSpace(p.stdout()), " at ")
 	}
-	time.Sleep(20 * time.Second) // for the first run
+	time.Sleep(time.Minute) // for two runs: the second removes the events from statuses that the first reported
 	before, _ := usedBy(b, p.Process.Pid)
 	const idle = 2 * time.Minute
 	time.Sleep(idle)
 	after, peak := usedBy(b, p.Process.Pid)
 	b.ReportMetric(100*(after-before).Seconds()/idle.Seconds(), "idle-core-%")
 	b.ReportMetric(peak, "idle-MB")
+	began := time.Now()
+	if err := discard(b.Context(), http.DefaultClient, url+"/api/v1/budgets"); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(time.Since(began).Milliseconds()), "first-ms")
 	p50, p99 := load(b, url+"/api/v1/budgets")
 	_, peak = usedBy(b, p.Process.Pid)
 	b.ReportMetric(p50, "p50-ms")

@@ -11,8 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 )
 
-// TestADocumentIsReadAsItIs reads a document again and again while it changes: unchanged, changed by the
-// caller of an earlier read, with other contents, damaged in one character, and as another kind.
+// TestADocumentIsReadAsItIs reads a document repeatedly while it changes. Its reader changes each value. The
+// document is written again, damaged in one character, and read as another kind.
 func TestADocumentIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	s, err := directory.Open(t.TempDir()+"/store", directory.Options{Create: true})

@@ -58,8 +58,8 @@ func schemaName(t reflect.Type, hint string) string {
 	return prefix + name
 }
 
-// finish corrects what the reflection of types cannot know: fields of embedded pointers may be
-// absent, a pointer may be null, and a type may have a fixed list of values.
+// finish corrects what the reflection of types cannot know. Fields of embedded pointers may be absent, and
+// pointers may be null. Some types have a fixed list of values.
 func finish(doc *huma.OpenAPI) {
 	registry, enums := doc.Components.Schemas, Enums()
 	for name, s := range registry.Map() {
