@@ -183,6 +183,10 @@ func screenshot(t *testing.T, tab context.Context, name string) {
 	if !*update {
 		return
 	}
+	// The directory of the test is not of interest.
+	value[bool](t, tab, `(() => { const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+		while (all.nextNode()) all.currentNode.data = all.currentNode.data.replace(/directory:\/\S*\/store/g, "directory:.gpupool")
+		return true })()`)
 	var picture []byte
 	if err := chromedp.Run(tab, chromedp.CaptureScreenshot(&picture)); err != nil {
 		t.Fatal(err)
