@@ -146,6 +146,12 @@ func rendering(t *testing.T, tab context.Context) float64 {
 	return used
 }
 
+// complete waits for the parts that a page loads later.
+func complete(t *testing.T, tab context.Context) {
+	t.Helper()
+	value[bool](t, tab, `new Promise(done => setInterval(() => document.querySelector("[hx-trigger=load]") || done(true), 50))`)
+}
+
 func (s *seen) verify(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()

@@ -50,6 +50,7 @@ func TestPages(t *testing.T) {
 				if !l.script {
 					return
 				}
+				complete(t, tab)
 				if wide := value[int64](t, tab, `document.scrollingElement.scrollWidth`); wide > l.width {
 					t.Errorf("the page is %d pixels wide", wide)
 				}
@@ -77,6 +78,7 @@ func TestKeyboard(t *testing.T) {
 	browser := chromium(t)
 	for _, p := range pages {
 		tab, _ := open(t, browser, url+p.path, look{1280, false, true})
+		complete(t, tab)
 		controls := value[[]string](t, tab, `(window.controls = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, [tabindex='0']")])
 			.map(e => e.outerHTML.slice(0, 200))`)
 		if !strings.Contains(controls[0], `href="#main"`) {
