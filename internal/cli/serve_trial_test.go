@@ -49,6 +49,7 @@ type trial struct {
 	budgets  map[string]budget.Declaration
 	pools    map[string]string // uids
 	deadline time.Time
+	held     int // how many pools are put on hold
 
 	mu    sync.Mutex
 	urls  [trialServers]string
@@ -57,9 +58,9 @@ type trial struct {
 	reads int
 }
 
-func newTrial(t *testing.T) *trial {
+func newTrial(t *testing.T, length time.Duration) *trial {
 	t.Helper()
-	r := &trial{world: newWorld(t, t.TempDir()), t: t, budgets: map[string]budget.Declaration{}, pools: map[string]string{}}
+	r := &trial{world: newWorld(t, t.TempDir()), t: t, held: trialPools, budgets: map[string]budget.Declaration{}, pools: map[string]string{}}
 	for n := range trialPools {
 		name := fmt.Sprintf("train-%d", n)
 		r.pools[name] = r.create(name, 1, 2).UID
@@ -70,7 +71,7 @@ func newTrial(t *testing.T) *trial {
 		b := d.Declare(func(b *budget.Declaration) { b.Name = fmt.Sprintf("team-%d", n) })
 		r.budgets[b.Name] = b
 	}
-	r.deadline = time.Now().Add(*trialFor)
+	r.deadline = time.Now().Add(length)
 	return r
 }
 
@@ -78,14 +79,14 @@ func (r *trial) over() bool { return time.Now().After(r.deadline) }
 
 // request is the nth one, and its path.
 func (r *trial) request(n int) (path string, body any) {
-	span := request.Span{Duration: "4h"}
+	span, reason := request.Span{Duration: "4h"}, fmt.Sprintf("trial %d", n)
 	switch n % 5 {
 	case 0:
 		return "/runs", struct{}{}
 	case 1:
-		return fmt.Sprintf("/spotpools/%s/train-%d/holds", region, n/5%trialPools), request.Hold{Span: span, Reason: "trial"}
+		return fmt.Sprintf("/spotpools/%s/train-%d/holds", region, n/5%r.held), request.Hold{Span: span, Reason: reason}
 	default:
-		return fmt.Sprintf("/budgets/team-%d/grants", n%trialBudgets), request.Grant{GPUHours: "1", Span: span, Reason: "trial"}
+		return fmt.Sprintf("/budgets/team-%d/grants", n%trialBudgets), request.Grant{GPUHours: "1", Span: span, Reason: reason}
 	}
 }
 
@@ -247,7 +248,7 @@ func fetched(url string) (int, string) {
 // Each job is done once, none is lost, and no counter falls.
 func TestServersAreKilledUnderLoad(t *testing.T) {
 	t.Parallel()
-	r := newTrial(t)
+	r := newTrial(t, *trialFor)
 	var all sync.WaitGroup
 	for n := range trialServers {
 		all.Go(func() { r.serve(n) })
@@ -264,19 +265,24 @@ func TestServersAreKilledUnderLoad(t *testing.T) {
 		}
 	}()
 	all.Wait()
+	r.finish(submitted)
+	r.verify()
+	t.Logf("%d jobs, %d kills, %d reads of the metrics", len(r.jobs), r.kills, r.reads)
+}
+
+// finish lets a server do the jobs that are left.
+func (r *trial) finish(submitted <-chan struct{}) {
 	r.deadline = time.Now().Add(5 * time.Minute)
 	last := r.start("serve", "--listen", "127.0.0.1:0", "--every", "1s")
-	eventually(t, "the last server listens", func() bool { return strings.Contains(last.stdout(), " at ") })
+	eventually(r.t, "the last server listens", func() bool { return strings.Contains(last.stdout(), " at ") })
 	_, url, _ := strings.Cut(strings.TrimSpace(last.stdout()), " at ")
 	r.mu.Lock()
 	r.urls = [trialServers]string{url, url}
 	r.mu.Unlock()
 	<-submitted
 	r.settle()
-	last.signal(t, syscall.SIGTERM)
-	last.exitCode(t)
-	r.verify()
-	t.Logf("%d jobs, %d kills, %d reads of the metrics", len(r.jobs), r.kills, r.reads)
+	last.signal(r.t, syscall.SIGTERM)
+	last.exitCode(r.t)
 }
 
 // settle waits until all jobs are finished.

@@ -26,6 +26,9 @@ type started struct {
 func (w *world) start(args ...string) *started {
 	w.tb.Helper()
 	p := &started{Cmd: exec.CommandContext(context.Background(), "gpupool", args...), streams: w.tb.TempDir()}
+	w.mu.Lock()
+	w.streams = append(w.streams, p.streams)
+	w.mu.Unlock()
 	p.Dir, p.Env = w.dir, append(w.environment(), "PATH="+os.Getenv("PATH"))
 	for name, stream := range map[string]*io.Writer{"stdout": &p.Stdout, "stderr": &p.Stderr} {
 		f, err := os.Create(filepath.Join(p.streams, name))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ type world struct {
 	tb  testing.TB
 	sim *cvmsimtest.Sim
 	dir string // the working directory; the store is in .gpupool
+
+	mu      sync.Mutex
+	streams []string // directories of the outputs of processes
 }
 
 func newWorld(tb testing.TB, dir string, opts ...func(*cvmsim.Options)) *world {

@@ -66,6 +66,8 @@ type Server struct {
 	Keyword string
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
+	// NextFault returns the fault of a request if Fail queued none; nil for none.
+	NextFault func() Fault
 	// URL is the address for a declaration, after New.
 	URL string
 
@@ -174,6 +176,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var fault Fault
 	if len(s.faults) > 0 {
 		fault, s.faults = s.faults[0], s.faults[1:]
+	} else if s.NextFault != nil {
+		fault = s.NextFault()
 	}
 	s.mu.Unlock()
 	replaced := fault.Cut || fault.Status != 0
