@@ -41,6 +41,14 @@ func alertmanager(d delivery) ([]request, *notification.Failure) {
 	for _, l := range append(d.message.Open, d.message.Lines...) {
 		alerts = append(alerts, alertOf(d, l))
 	}
+	if l, some := leftOut(d.message); some {
+		a := alertOf(d, l)
+		a.Labels["alertname"], a.Annotations["summary"] = "GpupoolEventsLeftOut", l.Text
+		delete(a.Labels, "kind")
+		delete(a.Annotations, "description")
+		a.Labels["severity"] = string(l.Severity)
+		alerts = append(alerts, a)
+	}
 	if m := d.message; m.Test {
 		alerts = append(alerts, alert{
 			Labels: map[string]string{

@@ -178,3 +178,26 @@ func TestWebhookSecrets(t *testing.T) {
 		}
 	}
 }
+
+// Events without room are counted by each type, so that nobody believes that all arrived.
+func TestLeftOutEventsAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, kind := range notification.Types() {
+		server, d, sender, _ := receiver(t, kind)
+		m := message(exceeded())
+		m.LeftOut = 37
+		if err := sender.Send(t.Context(), d, m); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		var texts []string
+		for _, a := range server.Arrivals() {
+			texts = append(texts, a.Text)
+		}
+		if !strings.Contains(strings.Join(texts, "\n"), "37") {
+			t.Errorf("%s: the number of events without a line is missing: %q", kind, texts)
+		}
+		if alerts := server.Alerts(); kind == notification.PagerDuty && len(alerts) != 1 {
+			t.Errorf("%s: the alerts are %+v, want only that of the exceeded budget", kind, alerts)
+		}
+	}
+}

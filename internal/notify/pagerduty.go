@@ -36,6 +36,9 @@ func pagerDuty(d delivery) ([]request, *notification.Failure) {
 			requests = append(requests, post(to, pagerDutyTrigger(d, l, l.String())))
 		}
 	}
+	if l, some := leftOut(d.message); some { // it is no condition that a later event resolves
+		requests = append(requests, post(to, pagerDutyTrigger(d, l, l.Text)), post(to, pagerDutyResolve(d, l)))
+	}
 	return requests, nil
 }
 

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -49,6 +50,15 @@ func plainLines(lines []notification.Line) []notification.Line {
 		l.Kind = history.Kind(plain(string(l.Kind), mostName))
 	}
 	return lines
+}
+
+// leftOut returns the event for receivers without a text: the number of events without a line. Its ID
+// is the same in each attempt.
+func leftOut(m notification.Message) (l notification.Line, some bool) {
+	text := fmt.Sprintf("%d events were left out: gpupool history lists them", m.LeftOut)
+	return notification.Line{
+		ID: m.ID, At: m.Attempted, Object: "notification/" + m.Notification, Severity: notification.Warning, Text: text, ClaimedAt: m.Attempted,
+	}, m.LeftOut > 0
 }
 
 // paragraph is one line of a message's text, or a link to a page of gpupool.

@@ -46,6 +46,9 @@ func webhook(d delivery) ([]request, *notification.Failure) {
 		data := eventData{Line: l, Summary: l.String(), Link: webAddress(m.Link(l))}
 		requests = append(requests, webhookRequest(d, key, "dev.gpupool.event."+string(l.Kind), data))
 	}
+	if l, some := leftOut(m); some {
+		requests = append(requests, webhookRequest(d, key, "dev.gpupool.notification.left_out", eventData{Line: l, Summary: l.Text, Link: webAddress(m.PageURL)}))
+	}
 	return requests, nil
 }
 
