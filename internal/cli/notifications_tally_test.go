@@ -70,9 +70,8 @@ func tallyTexts(arrivals []notifytest.Arrival, selected []history.Event) (c tall
 	for n := range selected {
 		due[lineOf(&selected[n])]++
 	}
-	more := 0
 	for _, m := range messages {
-		more += m.more
+		c.counted += m.more
 		for _, line := range m.lines {
 			if due[line]--; due[line] < 0 {
 				c.duplicates = append(c.duplicates, line)
@@ -85,10 +84,10 @@ func tallyTexts(arrivals []notifytest.Arrival, selected []history.Event) (c tall
 		}
 	}
 	slices.Sort(c.lost)
-	if len(c.lost) < more {
-		c.duplicates = append(c.duplicates, fmt.Sprintf("%d events are only counted, of %d without a line", more, len(c.lost)))
+	if len(c.lost) < c.counted {
+		c.duplicates = append(c.duplicates, fmt.Sprintf("%d events are only counted, of %d without a line", c.counted, len(c.lost)))
 	}
-	c.lost = c.lost[min(more, len(c.lost)):] // those that a message counts
+	c.lost = c.lost[min(c.counted, len(c.lost)):]
 	return c
 }
 

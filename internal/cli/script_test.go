@@ -22,6 +22,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notify/notifytest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			w := newWorld(env.T().(testing.TB), env.WorkDir)
 			env.Values[worldKey{}] = w
+			startReceivers(env)
 			env.Vars = append(env.Vars, w.environment()...)
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
@@ -73,6 +75,10 @@ func TestScripts(t *testing.T) {
 
 			"instance": cmdInstance,
 			"success":  cmdSuccess,
+
+			"notification": cmdNotification,
+			"responds":     cmdResponds,
+			"received":     cmdReceived,
 		},
 	})
 }
@@ -115,6 +121,8 @@ func secretIn(text string) string {
 		return "user data"
 	case strings.Contains(text, "TC3-HMAC-SHA256"):
 		return "signature"
+	case strings.Contains(text, notifytest.Key):
+		return "address of a receiver"
 	}
 	return ""
 }
