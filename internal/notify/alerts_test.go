@@ -179,7 +179,7 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 }
 
-// Events without room are counted by each type, so that nobody believes that all arrived.
+// Each type reports the number of events that had no room.
 func TestLeftOutEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, kind := range notification.Types() {
