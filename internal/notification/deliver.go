@@ -70,6 +70,14 @@ func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 // Refresh reports that the message only repeats open conditions.
 func (m Message) Refresh() bool { return len(m.Lines) == 0 && len(m.Open) > 0 }
 
+// linesAtMost bounds the lines of a message. If each is a request, the failure of one repeats them all.
+func (t Type) linesAtMost() int {
+	if t == Webhook || t == PagerDuty {
+		return 10
+	}
+	return 40
+}
+
 // due are the lines that may be sent now.
 func (s Schedule) due(j Journal, now time.Time) []Line {
 	d := s.Declaration
@@ -86,7 +94,7 @@ func (s Schedule) due(j Journal, now time.Time) []Line {
 			return nil
 		}
 	}
-	return lines[:min(len(lines), linesAtMost)]
+	return lines[:min(len(lines), d.Type.linesAtMost())]
 }
 
 // crowded reports that Feishu is likely to refuse messages: its documentation advises against full
@@ -144,7 +152,7 @@ func (j Journal) Fail(m Message, f Failure, now time.Time) Journal {
 		j.Attempts++
 	} else {
 		sending := *j.Sending
-		sending.Refused = !f.Uncertain
+		sending.Refused = !f.Uncertain && !m.Repeated // an earlier attempt may have arrived
 		j.Sending = &sending
 	}
 	pause := lastRetry

@@ -64,9 +64,8 @@ type Sending struct {
 }
 
 const (
-	// pendingAtMost and linesAtMost bound the lines of a journal and of a message.
+	// pendingAtMost bounds the lines of a journal.
 	pendingAtMost = 200
-	linesAtMost   = 40
 	// seenAtMost and conditionsAtMost bound a journal to less than half a megabyte.
 	seenAtMost       = 10_000
 	conditionsAtMost = 500
@@ -115,7 +114,7 @@ func (c Claimer) Claim(j Journal, events []history.Event) (claimed Journal, chan
 	}
 	k.resolve()
 	if k.changed {
-		k.journal.trim(c.Now)
+		k.journal.trim(c.Now, events)
 	}
 	return k.journal, k.changed
 }
@@ -227,7 +226,7 @@ func (k *claim) end(of string, at time.Time, why string) {
 
 // trim bounds the journal. An event whose ID is forgotten is never reported again, since the
 // journal then begins later.
-func (j *Journal) trim(now time.Time) {
+func (j *Journal) trim(now time.Time, events []history.Event) {
 	j.Since = latest(j.Since, now.Add(-Lookback))
 	maps.DeleteFunc(j.Seen, func(day history.Day, _ []string) bool { return day < history.DayOf(j.Since) })
 	count := 0
@@ -242,8 +241,8 @@ func (j *Journal) trim(now time.Time) {
 		if day < history.DayOf(now) {
 			j.Since = latest(j.Since, day.Next().Begin())
 			delete(j.Seen, day)
-		} else { // of today, the newest suffice: the rest was claimed in earlier runs
-			j.Seen[day] = j.Seen[day][max(0, len(j.Seen[day])-seenAtMost):]
+		} else {
+			j.forget(day, max(0, len(j.Seen[day])-seenAtMost), events)
 		}
 	}
 	maps.DeleteFunc(j.Conditions, func(_ string, c Condition) bool { return !c.open() && c.ResolvedAt.Before(j.Since) })
@@ -255,14 +254,39 @@ func (j *Journal) trim(now time.Time) {
 	}
 	slices.SortStableFunc(j.Pending, func(a, b Line) int { return a.At.Compare(b.At) })
 	more := len(j.Pending) - pendingAtMost
-	j.Pending = slices.DeleteFunc(j.Pending, func(l Line) bool {
-		if more <= 0 || j.sends(l.ID) {
-			return false
+	for _, s := range severities { // the least urgent are left out first
+		j.Pending = slices.DeleteFunc(j.Pending, func(l Line) bool {
+			if more <= 0 || l.rank() != s || j.sends(l.ID) {
+				return false
+			}
+			more--
+			j.LeftOut++
+			return true
+		})
+	}
+}
+
+// rank is the severity by which a line is left out. Those of lasting conditions are last, since an
+// alert whose end is left out never ends.
+func (l Line) rank() Severity {
+	if l.Condition != "" {
+		return Critical
+	}
+	return l.Severity
+}
+
+// forget drops the oldest IDs of a day. The journal then begins after their events.
+func (j *Journal) forget(day history.Day, count int, events []history.Event) {
+	forgotten := map[string]bool{}
+	for _, id := range j.Seen[day][:count] {
+		forgotten[id] = true
+	}
+	j.Seen[day] = j.Seen[day][count:]
+	for n := range events {
+		if e := &events[n]; forgotten[e.ID] {
+			j.Since = latest(j.Since, e.At.Add(1))
 		}
-		more--
-		j.LeftOut++
-		return true
-	})
+	}
 }
 
 func (j *Journal) sends(id string) bool {
