@@ -202,4 +202,9 @@ type Failure struct {
 }
 
 // Error returns the code and the message.
-func (f *Failure) Error() string { return strings.TrimSpace(f.Code + " " + f.Message) }
+func (f *Failure) Error() string {
+	if f.Code == "" {
+		return f.Message
+	}
+	return f.Code + ": " + f.Message
+}
