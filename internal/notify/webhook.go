@@ -47,7 +47,8 @@ func webhook(d delivery) ([]request, *notification.Failure) {
 		requests = append(requests, webhookRequest(d, key, "dev.gpupool.event."+string(l.Kind), data))
 	}
 	if l, some := leftOut(m); some {
-		requests = append(requests, webhookRequest(d, key, "dev.gpupool.notification.left_out", eventData{Line: l, Summary: l.Text, Link: webAddress(m.PageURL)}))
+		data := eventData{Line: l, Summary: l.Text, Link: webAddress(m.PageURL)}
+		requests = append(requests, webhookRequest(d, key, "dev.gpupool.notification.left_out", data))
 	}
 	return requests, nil
 }

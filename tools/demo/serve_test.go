@@ -42,7 +42,7 @@ func TestServe(t *testing.T) {
 	case err := <-ended:
 		t.Fatalf("the story ended with %v", err)
 	}
-	response, err := http.Get(url) //nolint:gosec,noctx // the demo's own server
+	response, err := http.Get(url) //nolint:gosec // the demo's own server
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestServe(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("a stopped story succeeds")
 	}
-	if _, err := http.Get(url); err == nil { //nolint:gosec,noctx,bodyclose // it must fail
+	if _, err := http.Get(url); err == nil { //nolint:gosec,bodyclose // it must fail
 		t.Error("the server is still there")
 	}
 }

@@ -205,7 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(got.status)
-	io.WriteString(w, got.body)
+	_, _ = io.WriteString(w, got.body) // the sender may be gone
 }
 
 func (s *Server) receive(r *http.Request, body []byte) reply {

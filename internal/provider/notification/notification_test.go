@@ -93,7 +93,7 @@ func apply(t *testing.T, s *providertest.Server, o *providertest.Object, config 
 	t.Helper()
 	p := s.Plan(o, config)
 	o, diags := s.Apply(p)
-	if all := append(p.Diagnostics, diags...); len(all) > 0 {
+	if all := slices.Concat(p.Diagnostics, diags); len(all) > 0 {
 		t.Fatalf("applying: %s", all)
 	}
 	return o
