@@ -82,7 +82,7 @@ func text(v layout, r reconcile.StatusReport) (s string) {
 
 // Details returns the lines about each object, by object, with times in a zone.
 func Details(r reconcile.StatusReport, zone *time.Location) map[string][]string {
-	v, clock := layout{whole: r.Failing, zone: zone}, terminal.Clock{Now: r.At, Zone: zone}
+	v, clock := layout{whole: r.Failing, zone: zone}, terminal.Clock{Now: r.At, Zone: zone}.WithZone()
 	details := map[string][]string{}
 	for _, e := range slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock), stockEntries(v, r.StockPools, clock)) {
 		details[e.object] = e.lines
