@@ -19,7 +19,7 @@ func (r *run) claimNotifications(ctx context.Context, failed error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
-	at := r.now()
+	at := r.now().UTC().Truncate(time.Second)
 	r.notifications = &notifications.Run{Flow: r.runner.world.Notifications(), Warn: r.warnings.Add}
 	c := notifications.Claiming{
 		Found: r.events,

@@ -10,7 +10,7 @@ provider "gpupool" {
 variable "integration_key" {
   type      = string
   ephemeral = true
-  default   = "an example"
+  default   = "example-integration-key-32-chars"
 }
 
 # Failures of runs and pools open an incident. Their end resolves it.
