@@ -19,7 +19,7 @@ func TestRefreshWarnsOfFailedDeliveries(t *testing.T) {
 	o := create(t, s, values(nil))
 	deliver(t, w, fail)
 	o, diags := s.Read(o)
-	contains(t, diags, "WARNING", "Notification ops", "no_service Slack refused the message", "Create the webhook again in Slack", "2026-11-26T13:00:00Z")
+	contains(t, diags, "WARNING", "Notification ops", "no_service: Slack refused the message", "Create the webhook again in Slack", "2026-11-26T13:00:00Z")
 	if p := s.Plan(o, values(nil)); len(p.Diagnostics) > 0 || !p.State.Equal(o.State) {
 		t.Errorf("the plan changes %s: %s", p.State, p.Diagnostics)
 	}
