@@ -20,6 +20,11 @@ func TestLaunchesCloseInOnePlace(t *testing.T) {
 			name == filepath.Join(root, "spotpool", "launches", "launches.go") {
 			return err
 		}
+		for _, other := range []string{filepath.Join(root, "notification"), filepath.Join(root, "reconcile", "notifications")} {
+			if strings.HasPrefix(name, other+string(filepath.Separator)) { // its journals have pending events
+				return nil
+			}
+		}
 		files := token.NewFileSet()
 		parsed, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
 		if err != nil {
