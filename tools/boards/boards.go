@@ -99,10 +99,12 @@ var boards = []board{
 			series("Calls", "none", q("sum by (action) (increase(gpupool_calls_total"+all+"[1h]))", "{{action}} an hour")),
 			series("Calls of the last run", "none", q("sum by (action) (gpupool_run_calls"+all+")", "{{action}}")),
 		}},
-		{"Decisions and jobs", []panel{
+		{"Decisions, jobs and notifications", []panel{
 			series("Decisions", "none", q("sum by (kind, outcome) (increase(gpupool_decisions_total"+all+"[1h]))", "{{kind}} {{outcome}}")),
 			series("Decisions of the last run", "none", q("sum by (kind, outcome) (gpupool_decisions"+all+") > 0", "{{kind}} {{outcome}}")),
 			series("Finished jobs", "none", q("sum by (state) (increase(gpupool_jobs_total"+all+"[1h]))", "{{state}} an hour")),
+			series("Messages of notifications", "none",
+				q("sum by (outcome) (increase(gpupool_notification_messages_total"+all+"[1h]))", "{{outcome}} an hour")),
 		}},
 	}},
 }

@@ -128,6 +128,8 @@ func TestOnlySecretKindsAreSecrets(t *testing.T) {
 		"configmap gpupool.tombstones.a.b--c":     "tombstones/a/b_c {\"about\": \"tombstones\"}\n",
 		"secret gpupool.jobs.a.b--c":              "jobs/a/b_c {\"about\": \"jobs\"}\n",
 		"configmap gpupool.states.a.b--c":         "states/a/b_c {\"about\": \"states\"}\n",
+		"secret gpupool.notifications.a.b--c":     "notifications/a/b_c {\"about\": \"notifications\"}\n",
+		"configmap gpupool.deliveries.a.b--c":     "deliveries/a/b_c {\"about\": \"deliveries\"}\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
