@@ -53,6 +53,8 @@ func TestBadDeclarations(t *testing.T) {
 	}
 }
 
+var integrationKey = strings.Repeat("k", 32)
+
 func TestGoodDeclarations(t *testing.T) {
 	t.Parallel()
 	s := serve(t, providertest.New(t), nil)
@@ -60,7 +62,7 @@ func TestGoodDeclarations(t *testing.T) {
 		"slack":                       nil,
 		"an address of this machine":  {"url_wo": "http://127.0.0.1:8080/hunter1"},
 		"alertmanager in the network": {"type": "alertmanager", "url_wo": "http://alertmanager:9093"},
-		"pagerduty by default":        {"type": "pagerduty", "url_wo": nil, "url_wo_version": nil, "secret_wo": strings.Repeat("k", 32), "secret_wo_version": 1},
+		"pagerduty by default":        {"type": "pagerduty", "url_wo": nil, "url_wo_version": nil, "secret_wo": integrationKey, "secret_wo_version": 1},
 		"an address that is unknown":  {"url_wo": providertest.Unknown},
 		"both unknown":                {"url_wo": providertest.Unknown, "url_wo_version": providertest.Unknown},
 		"an unknown version":          {"url_wo_version": providertest.Unknown},
