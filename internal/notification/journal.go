@@ -135,7 +135,7 @@ func (k *claim) event(e *history.Event) {
 	}
 	l := Line{
 		ID: e.ID, At: e.At, Kind: e.Kind, Object: e.Object, Severity: SeverityOf(e.Kind), ClaimedAt: k.Now,
-		Text: Cut(e.Message(func(t time.Time) string { return t.In(zoneOr(k.Zone)).Format("2006-01-02 15:04 MST") }), longestLine),
+		Text: Cut(e.Message(func(t time.Time) string { return timeIn(k.Zone, t) }), longestLine),
 	}
 	of, ends := condition(e)
 	old, known := k.journal.Conditions[of]
@@ -320,6 +320,11 @@ func latest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// timeIn formats a time for texts. Nil is UTC.
+func timeIn(zone *time.Location, t time.Time) string {
+	return t.In(zoneOr(zone)).Format("2006-01-02 15:04 MST")
 }
 
 func zoneOr(zone *time.Location) *time.Location {

@@ -151,7 +151,7 @@ func (m Message) Text(most int, escape func(string) string) string {
 	}
 	var lines []string
 	for _, l := range m.Lines {
-		line := escape(l.At.In(m.zone()).Format("2006-01-02 15:04 MST")) + "  " + escape(l.String())
+		line := escape(timeIn(m.Zone, l.At)) + "  " + escape(l.String())
 		if link := m.Link(l); link != "" {
 			line += "\n" + escape(link)
 		}
@@ -166,13 +166,6 @@ func (m Message) Text(most int, escape func(string) string) string {
 			return Cut(text, most)
 		}
 	}
-}
-
-func (m Message) zone() *time.Location {
-	if m.Zone == nil {
-		return time.UTC
-	}
-	return m.Zone
 }
 
 // Cut shortens a text to at most the given number of bytes, and no character in the middle.

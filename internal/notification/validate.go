@@ -63,7 +63,7 @@ func (d Declaration) Validate(zones budget.Zones) []problem.Problem {
 		v.Add("digest", "Omit digest. The receiver groups alerts.", "%s receives alerts one by one", d.Type)
 	}
 	d.validateTimes(&v, zones)
-	if d.PageURL != "" && webAddress(d.PageURL) == nil {
+	if d.PageURL != "" && WebAddress(d.PageURL) == nil {
 		v.Add("page_url", "Use the address of gpupool serve, such as \"https://gpupool.example.com\".", "%q is not a web address", d.PageURL)
 	}
 	d.validateReceiver(&v)
@@ -111,7 +111,7 @@ func (d Declaration) validateReceiver(v *problem.List) {
 	if d.URL == "" {
 		return
 	}
-	u := webAddress(d.URL)
+	u := WebAddress(d.URL)
 	switch {
 	case u == nil:
 		v.Add("url_wo", "Use the address that the receiver gave you.", "it is not a web address")
@@ -133,8 +133,8 @@ func (d Declaration) validateSecret(v *problem.List) {
 
 const routingKeyLength = 32
 
-// webAddress returns an absolute address of the web; nil if it is not one.
-func webAddress(text string) *url.URL {
+// WebAddress returns an absolute address of the web; nil if it is not one.
+func WebAddress(text string) *url.URL {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return nil

@@ -2,7 +2,6 @@ package notify
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -86,8 +85,8 @@ func paragraphs(m notification.Message, most int) []paragraph {
 
 // webAddress returns an address as it is sent, with escapes; empty if it is not one of the web.
 func webAddress(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	u := notification.WebAddress(text)
+	if u == nil {
 		return ""
 	}
 	return u.String()

@@ -36,7 +36,6 @@ func (r *run) saveSummary(ctx context.Context) error {
 		summary.SucceededAt = summary.FinishedAt
 	}
 	summary.Leftovers = r.budgets.Leftovers()
-	summary.NotifiedUntil = latest(summary.NotifiedUntil, r.notifiedUntil)
 	summary.Counters = r.count(ctx, old.Value.Counters)
 	return r.writeSummary(ctx, old, summary)
 }
@@ -53,7 +52,6 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	summary.Starts = summary.Begun(r.report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
-	summary.NotifiedUntil = latest(summary.NotifiedUntil, r.notifiedUntil)
 	if err := r.writeSummary(ctx, old, summary); err != nil {
 		r.warnings.Add(err.Error()) // often of what the run failed with
 	}
@@ -81,13 +79,6 @@ func (r *run) amendSummary(ctx context.Context) error {
 	return r.writeSummary(ctx, old, summary)
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 func all(string) bool  { return true }
 func none(string) bool { return false }
 
@@ -111,6 +102,7 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 	}
 	if len(r.options.Names) == 0 {
 		summary.Outcomes, summary.Calls = decided, r.report.Calls
+		summary.NotifiedUntil = slices.MaxFunc([]time.Time{summary.NotifiedUntil, r.notifiedUntil}, time.Time.Compare)
 	}
 	summary.Counters = summary.Counters.Plus(r.now().Sub(r.report.StartedAt), decided, r.report.Calls)
 	r.report.Counters = summary.Counters

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +15,6 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -91,37 +88,13 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 }
 
-// planDestroy refuses to destroy a budget that the store knows nothing of.
-func (r *budgetResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || !r.Connection.StoreReady() {
-		return
-	}
-	d := m.declaration()
-	state, err := r.view(ctx, d)
-	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
-		err = r.ErrLost(ctx, d, req.Private)
-	}
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
-	}
-}
-
-// warnOfName warns of an existing budget of that name. It is not an error, since a replacement
-// destroys that budget first, and Terraform plans its creation like any other.
+// warnOfName warns of an existing budget of that name.
 func (r *budgetResource) warnOfName(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.Connection.ReadBudgets(ctx)
-	if err != nil {
-		return // an apply says so
-	}
-	var exists *record.ExistsError
-	if errors.As(reader.Refusal(ctx, d), &exists) {
-		diags.AddWarning("Budget "+d.Name+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
-			exists.Error()+".")
+	if reader, err := r.Connection.ReadBudgets(ctx); err == nil { // an apply reports an error
+		r.WarnIfTaken(d, reader.Refusal(ctx, d), diags)
 	}
 }
 

@@ -58,9 +58,9 @@ func NewResource() resource.Resource {
 	r.Kind = kit.Kind[model, core.Declaration, budgets.State, flow]{
 		Type: TypeName, Title: "budget", Timeout: defaultTimeout,
 		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
-		Identity:    func(m model) any { return identityModel{Name: m.Name} },
+		Identity:    func(m model) any { return kit.NameIdentity{Name: m.Name} },
 		Problems:    model.problems, Import: r.find,
-		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
+		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.PlanDestroyRecorded,
 		Flow: func(ctx context.Context) (flow, error) { return r.Connection.Budgets(ctx) },
 		Create: func(ctx context.Context, f flow, _ model, d *core.Declaration, _ time.Duration) (budgets.State, error) {
 			return f.Create(ctx, *d)

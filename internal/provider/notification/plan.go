@@ -2,7 +2,6 @@ package notification
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,9 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
 func (r *notificationResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -52,37 +48,13 @@ func (r *notificationResource) planUpdate(ctx context.Context, req resource.Modi
 	warnOfType(prior, m, &resp.Diagnostics)
 }
 
-// planDestroy refuses to destroy a notification that the store knows nothing of.
-func (r *notificationResource) planDestroy(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var m model
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || !r.Connection.StoreReady() {
-		return
-	}
-	d := m.declaration()
-	state, err := r.view(ctx, d)
-	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
-		err = r.ErrLost(ctx, d, req.Private)
-	}
-	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
-	}
-}
-
-// warnOfName warns of an existing notification of that name. It is not an error, since a
-// replacement destroys it first, and Terraform plans its creation like any other.
+// warnOfName warns of an existing notification of that name.
 func (r *notificationResource) warnOfName(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
 	if !r.Connection.StoreReady() {
 		return
 	}
-	reader, err := r.Connection.ReadNotifications(ctx)
-	if err != nil {
-		return // an apply says so
-	}
-	var exists *record.ExistsError
-	if errors.As(reader.Refusal(ctx, d), &exists) {
-		diags.AddWarning("Notification "+d.Name+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
-			exists.Error()+".")
+	if reader, err := r.Connection.ReadNotifications(ctx); err == nil { // an apply reports an error
+		r.WarnIfTaken(d, reader.Refusal(ctx, d), diags)
 	}
 }
 

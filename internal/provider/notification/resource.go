@@ -53,9 +53,9 @@ func NewResource() resource.Resource {
 	r.Kind = kit.Kind[model, core.Declaration, notifications.State, flow]{
 		Type: TypeName, Title: "notification", Timeout: defaultTimeout,
 		Declaration: func(m model, _ *diag.Diagnostics) core.Declaration { return m.declaration() },
-		Identity:    func(m model) any { return identityModel{Name: m.Name} },
+		Identity:    func(m model) any { return kit.NameIdentity{Name: m.Name} },
 		Problems:    model.problems, Import: r.find, WriteOnly: model.writeOnly,
-		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.planDestroy,
+		PlanCreate: r.planCreate, PlanUpdate: r.planUpdate, PlanDestroy: r.PlanDestroyRecorded,
 		Flow: func(ctx context.Context) (flow, error) { return r.Connection.Notifications(ctx) },
 		Create: func(ctx context.Context, f flow, _ model, d *core.Declaration, _ time.Duration) (notifications.State, error) {
 			return f.Create(ctx, *d)

@@ -92,7 +92,7 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 			of.journal.Value = notification.New(d, r.now())
 		}
 		r.claimed = append(r.claimed, of)
-		since = earliest(since, r.window(of.journal.Value, until))
+		since = slices.MinFunc([]time.Time{since, r.window(of.journal.Value, until)}, time.Time.Compare)
 	}
 	if len(r.claimed) == 0 {
 		return complete
@@ -152,7 +152,7 @@ func (r *Run) window(j notification.Journal, until time.Time) time.Time {
 	if j.Begun && !until.IsZero() && history.DayOf(until) == history.DayOf(r.now()) {
 		from = until.Add(-history.Overlap)
 	}
-	return latest(from, r.now().Add(-notification.Lookback))
+	return slices.MaxFunc([]time.Time{from, r.now().Add(-notification.Lookback)}, time.Time.Compare)
 }
 
 func (r *Run) claim(ctx context.Context, of *delivery, events []history.Event, failing func(string) bool) error {
@@ -284,20 +284,6 @@ func failureOf(err error) notification.Failure {
 
 func zoneOf(d notification.Declaration) (*time.Location, error) {
 	return budget.ParseZone(d.TimeZone, time.LoadLocation)
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // String describes what was sent.
