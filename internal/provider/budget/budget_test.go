@@ -1,10 +1,7 @@
 package budget_test
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,18 +26,7 @@ func budget(changes ...attributes) string {
 	all := attributes{
 		"name": `"team-a"`, "gpu_hours": `"100"`, "window": `"24h"`, "selector": `{ namespaces = ["ml"], match_labels = { team = "a" } }`,
 	}
-	for _, c := range changes {
-		maps.Copy(all, c)
-	}
-	var b strings.Builder
-	b.WriteString("resource \"gpupool_budget\" \"team_a\" {\n")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] != "" {
-			fmt.Fprintf(&b, "  %s = %s\n", name, all[name])
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
+	return providertest.Block("gpupool_budget", "team_a", all, changes...)
 }
 
 func run(t *testing.T, steps ...resource.TestStep) {

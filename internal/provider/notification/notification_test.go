@@ -1,8 +1,6 @@
 package notification_test
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,18 +29,7 @@ type attributes map[string]string
 
 func config(changes ...attributes) string {
 	all := attributes{"name": `"ops"`, "type": `"slack"`, "url_wo": `"https://hooks.example/T0/hunter1"`, "url_wo_version": "1"}
-	for _, c := range changes {
-		maps.Copy(all, c)
-	}
-	var b strings.Builder
-	b.WriteString("resource \"gpupool_notification\" \"ops\" {\n")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] != "" {
-			fmt.Fprintf(&b, "  %s = %s\n", name, all[name])
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
+	return providertest.Block("gpupool_notification", "ops", all, changes...)
 }
 
 func run(t *testing.T, steps ...resource.TestStep) {

@@ -2,7 +2,9 @@ package providertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -12,6 +14,22 @@ import (
 // Values are a configuration as JSON. What is left out is null, and Unknown is a
 // value that is not known yet.
 type Values map[string]any
+
+// Block is a resource in HCL, with usual arguments and changes of them. Empty arguments are left out.
+func Block[A ~map[string]string](kind, label string, usual A, changes ...A) string {
+	all := maps.Clone(usual)
+	for _, c := range changes {
+		maps.Copy(all, c)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "resource %q %q {\n", kind, label)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] != "" {
+			fmt.Fprintf(&b, "  %s = %s\n", name, all[name])
+		}
+	}
+	return b.String() + "}\n"
+}
 
 type unknown struct{}
 

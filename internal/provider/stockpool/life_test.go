@@ -3,9 +3,7 @@ package stockpool_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,17 +53,7 @@ func (s *scene) pool(changes ...attributes) string {
 		"name": `"pool-g1"`, "namespace": fmt.Sprintf("%q", s.namespace), "spec_name": `"g1.1"`, "image": `"registry.example.com/team/runtime:1"`,
 		"memory": `"1Gi"`, "gpu": "1", "replicas": "2", "labels": `{ team = "a" }`,
 	}
-	for _, c := range changes {
-		maps.Copy(all, c)
-	}
-	var b strings.Builder
-	b.WriteString("resource \"gpupool_stock_pool\" \"g1\" {\n")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] != "" {
-			fmt.Fprintf(&b, "  %s = %s\n", name, all[name])
-		}
-	}
-	return s.BudgetConfig(b.String() + "}\n")
+	return s.BudgetConfig(providertest.Block("gpupool_stock_pool", "g1", all, changes...))
 }
 
 const dataSource = `
