@@ -28,7 +28,7 @@ func NameIdentitySchema(title string) identityschema.Schema {
 
 // ImportedName returns the name that an import gives, as its ID or as a NameIdentity. It adds an error
 // if the name is invalid.
-func (r *Resource[M, D, S, F]) ImportedName(ctx context.Context, req resource.ImportStateRequest, valid func(name string) bool, diags *diag.Diagnostics) string {
+func (r *Resource[M, D, S, F]) ImportedName(ctx context.Context, req resource.ImportStateRequest, valid func(string) bool, diags *diag.Diagnostics) string {
 	name := req.ID
 	if name == "" {
 		var identity NameIdentity
