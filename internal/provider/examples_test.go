@@ -158,13 +158,15 @@ func planned(t *testing.T, main, named, script string) {
 func TestExamplesOfStockPools(t *testing.T) {
 	t.Parallel()
 	w := providertest.NewWithCluster(t)
-	stock := example(t, "resources/gpupool_stock_pool/resource.tf")
+	// TestEachExampleIsPlanned expects that the namespace of the examples is empty.
+	elsewhere := func(path string) string { return strings.ReplaceAll(example(t, path), `"default`, `"ops`) }
+	stock := elsewhere("resources/gpupool_stock_pool/resource.tf")
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: providertest.Factories(),
 		Steps: []resource.TestStep{
 			{Config: w.BudgetConfig(stock)},
-			{Config: w.BudgetConfig(stock + example(t, "data-sources/gpupool_stock_pool/data-source.tf"))},
-			{Config: w.BudgetConfig(stock + example(t, "resources/gpupool_stock_pool/import-by-string-id.tf"))},
+			{Config: w.BudgetConfig(stock + elsewhere("data-sources/gpupool_stock_pool/data-source.tf"))},
+			{Config: w.BudgetConfig(stock + elsewhere("resources/gpupool_stock_pool/import-by-string-id.tf"))},
 		},
 	})
 }
