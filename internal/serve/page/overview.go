@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
@@ -107,14 +108,15 @@ func (s *site) page(r reconcile.StatusReport, query url.Values) overview {
 	}
 	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] != nil }))
 	for object, row := range detailed {
-		row.Details = details[object]
+		row.Details = append(row.Details, details[object]...)
 	}
 	o.sort()
 	return o
 }
 
-// only returns a report without the objects that are not kept.
+// only returns a report without the objects that are not kept, and without notifications.
 func only(r reconcile.StatusReport, keep func(object string) bool) reconcile.StatusReport {
+	r.Notifications = nil
 	r.SpotPools, r.Budgets, r.StockPools = kept(r.SpotPools, keep), kept(r.Budgets, keep), kept(r.StockPools, keep)
 	return r
 }
@@ -130,7 +132,7 @@ func (o *overview) sort() {
 
 // allLists are the tables of all kinds that have objects.
 func allLists(r reconcile.StatusReport) []list {
-	lists := []list{budgetList(r.Budgets), spotPoolList(r.SpotPools), stockPoolList(r.StockPools)}
+	lists := []list{budgetList(r.Budgets), spotPoolList(r.SpotPools), stockPoolList(r.StockPools), notificationList(r.Notifications)}
 	lists = slices.DeleteFunc(lists, func(l list) bool { return len(l.Rows) == 0 })
 	for n := range lists {
 		lists[n].sort()
@@ -276,6 +278,27 @@ func stockPoolList(all []stockpools.Description) list {
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
 		if p.Observed {
 			r.Cells = []cell{text("%d", p.Available), text("%d", p.Desired), text("%d", p.Allocated), text("%d", p.Waiting), text("%d", p.Replicas)}
+		}
+		l.Rows = append(l.Rows, r)
+	}
+	return l
+}
+
+// notificationList has the errors of notifications as details. A notification has no page.
+func notificationList(all []notifications.Description) list {
+	l := list{Title: "Notifications", Of: "notifications", Columns: []string{"Type", "Delivered", "Pending", "Last delivery"}}
+	for _, d := range all {
+		r := newRow(d.Object(), "", d.State)
+		last := text("-")
+		if !d.DeliveredAt.IsZero() {
+			last = moment(&d.DeliveredAt)
+		}
+		r.Cells = []cell{text("%s", d.Type), text("%d", d.Delivered), text("%d", d.Pending), last}
+		if message := d.Message(); message != "" {
+			r.Details = append(r.Details, message)
+		}
+		if d.Failure != nil {
+			r.Details = append(r.Details, "To test it: gpupool notify --test "+d.Name)
 		}
 		l.Rows = append(l.Rows, r)
 	}

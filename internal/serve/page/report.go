@@ -89,7 +89,7 @@ func newReportOverview(status reconcile.StatusReport, details map[string][]strin
 		l := &o.Lists[n]
 		l.Page, l.Pages = 1, 1
 		for m := range l.Rows {
-			l.Rows[m].Details = details[l.Rows[m].Object]
+			l.Rows[m].Details = append(l.Rows[m].Details, details[l.Rows[m].Object]...)
 		}
 	}
 	o.sort()
@@ -117,11 +117,11 @@ func rowLink(object string) string {
 	return "#" + object
 }
 
-// worst are the names of all objects, the worst first.
+// worst are the names of all objects with a page, the worst first.
 func (r report) worst() (names []string) {
 	var rows []row
 	for _, l := range r.Lists {
-		rows = append(rows, l.Rows...)
+		rows = append(rows, slices.DeleteFunc(slices.Clone(l.Rows), func(r row) bool { return linkOf(r.Object) == "" })...)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Rank, b.Rank) })
 	for _, r := range rows {
