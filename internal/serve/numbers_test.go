@@ -46,7 +46,7 @@ func plain(t testing.TB, value any) any {
 func TestNumbersAreEqual(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		w := randomStore(t, r)
+		w := randomStore(t, r, &chat{t: t})
 		status, err := w.Runner().Status(context.Background())
 		if err != nil {
 			r.Fatal(err)
@@ -88,8 +88,8 @@ func TestNumbersAreEqual(t *testing.T) {
 	})
 }
 
-// randomStore is a store of random objects and pods after random runs.
-func randomStore(t *testing.T, r *rapid.T) reconcile.World {
+// randomStore is a store of random objects and pods after random runs, which sent notifications to a chat.
+func randomStore(t *testing.T, r *rapid.T, to *chat) reconcile.World {
 	t.Helper()
 	d := reconciletest.NewFixture(t)
 	cloud := reconciletest.NewStillWorld(t, time.Now())
@@ -100,16 +100,17 @@ func randomStore(t *testing.T, r *rapid.T) reconcile.World {
 	}
 	world := func() reconcile.World {
 		w := d.Process()
-		w.Cloud, w.PollInterval = cloud.Client(30*time.Second, 6), 5*time.Millisecond
+		w.Cloud, w.PollInterval, w.Sender = cloud.Client(30*time.Second, 6), 5*time.Millisecond, &to.Receiver
 		return w
 	}
+	to.declare(world())
 	namespaces := []string{"ml", "research", "web"}
 	names := func(of string, most int) []string {
 		return rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9]{1,8}`), 0, most, rapid.ID[string]).Draw(r, of)
 	}
 	for _, name := range names("budgets", 5) {
 		d.Declare(func(b *budget.Declaration) {
-			b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"1", "4", "100.5"}).Draw(r, "limit")
+			b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"4", "1", "100.5", "0.25"}).Draw(r, "limit")
 			b.Selector = budget.Selector{Namespaces: rapid.SliceOfNDistinct(rapid.SampledFrom(namespaces), 1, 3, rapid.ID[string]).Draw(r, "namespaces")}
 		})
 	}
@@ -127,11 +128,11 @@ func randomStore(t *testing.T, r *rapid.T) reconcile.World {
 		pool.Name = name
 		_, _ = world().SpotPools().Create(context.Background(), pool, 0) // it can remain short
 	}
-	for range rapid.IntRange(0, 4).Draw(r, "pods") {
+	for range rapid.SampledFrom([]int{4, 2, 1, 0}).Draw(r, "pods") {
 		d.Cluster.Start(rapid.SampledFrom(namespaces).Draw(r, "namespace"), "pod-"+rapid.StringMatching(`[a-z]{8}`).Draw(r, "pod"), 2, func(*gpu.Pod) {})
 	}
-	for range rapid.IntRange(0, 2).Draw(r, "runs") {
-		d.Cluster.Step(time.Duration(rapid.IntRange(1, 7200).Draw(r, "seconds")) * time.Second)
+	for range rapid.SampledFrom([]int{3, 2, 1, 0}).Draw(r, "runs") {
+		d.Cluster.Step(rapid.SampledFrom([]time.Duration{30 * time.Minute, 2 * time.Hour, time.Second, 3599 * time.Second}).Draw(r, "step"))
 		if rapid.Bool().Draw(r, "job") {
 			if _, err := world().Jobs().Submit(context.Background(), request.Request{Run: &request.Run{}}, "ann", ""); err != nil {
 				t.Fatal(err)
@@ -140,6 +141,7 @@ func randomStore(t *testing.T, r *rapid.T) reconcile.World {
 		if _, err := world().Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
+		to.verify(r, world())
 	}
 	return world()
 }

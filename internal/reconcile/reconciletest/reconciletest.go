@@ -20,13 +20,20 @@ func Main(m *testing.M) {
 	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
 		_ = flag.Set("test.parallel", strconv.Itoa(24))
 	}
-	// A check of a property is many runs, each with its files.
-	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
-		_ = flag.Set("rapid.checks", map[bool]string{false: "15", true: "100"}[faults.Every()])
-	}
+	FewChecks(fewChecks)
 	// Tests leave little garbage, and end soon: memory is cheaper than frequent collections.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	os.Exit(m.Run())
+}
+
+const fewChecks = 15
+
+// FewChecks sets how often rapid checks a property, unless its flag does. A check is many runs, each
+// with its files. Call it after flag.Parse.
+func FewChecks(checks int) {
+	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
+		_ = flag.Set("rapid.checks", map[bool]string{false: strconv.Itoa(checks), true: "100"}[faults.Every()])
+	}
 }
