@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
@@ -74,18 +75,20 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(counted, r.WithContext(access.WithUser(r.Context(), u)))
 }
 
-// Content security policies. A page loads only files of this server.
-const (
-	noPage  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	ownPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; " +
-		"frame-ancestors 'none'; base-uri 'none'"
-)
+// noPage is the content security policy of other responses than pages.
+const noPage = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// ownPage is that of a page, which loads only files of this server.
+var ownPage = sync.OnceValue(func() string {
+	return "default-src 'none'; script-src 'self'; style-src " + page.StyleSources() +
+		"; img-src data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+})
 
 // headers are those of every response. No other site may read one.
 func headers(h http.Header, isPage bool) {
 	policy := noPage
 	if isPage {
-		policy = ownPage
+		policy = ownPage()
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

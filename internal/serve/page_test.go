@@ -1,12 +1,17 @@
 package serve_test
 
 import (
+	"fmt"
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 )
@@ -181,4 +186,36 @@ func TestReportIsOneFile(t *testing.T) {
 			t.Errorf("the report refers to %s", found[1])
 		}
 	}
+}
+
+// TestLongListsHavePages lists each budget and event once, on the pages of the overview, a team and the history.
+func TestLongListsHavePages(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewFixture(t)
+	for n := range 55 {
+		d.Declare(func(b *budget.Declaration) {
+			b.Name, b.Selector = fmt.Sprintf("team-%02d", n), budget.Selector{Namespaces: []string{"ml"}}
+		})
+	}
+	h := handler(d.Process())
+	for path, row := range map[string]string{
+		"/": `<th scope="row"><a id="budget/(team-\d\d)"`, "/teams/ml": `<h2 id="budget/(team-\d\d)"`, "/history?kind=create": `<td><a href="/budgets/(team-\d\d)"`,
+	} {
+		listed, pages := map[string]int{}, 0
+		for next := path; next != ""; pages++ {
+			text := page(t, h, next)
+			for _, found := range regexp.MustCompile(row).FindAllStringSubmatch(text, -1) {
+				listed[found[1]]++
+			}
+			next = ""
+			if found := regexp.MustCompile(`<a href="([^"]*)">(?:Next|Older)</a>`).FindStringSubmatch(text); found != nil {
+				next = html.UnescapeString(found[1])
+			}
+		}
+		if len(listed) != 55 || pages < 2 || slices.Max(slices.Collect(maps.Values(listed))) != 1 {
+			t.Errorf("%s: %d pages list %v", path, pages, listed)
+		}
+	}
+	wantIn(t, page(t, h, "/history?kind=create&page=9999"), "There are no events.", "Newer")
+	wantIn(t, page(t, h, "/history?page=x"), "budget/team-54")
 }

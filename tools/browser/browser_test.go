@@ -146,10 +146,11 @@ func rendering(t *testing.T, tab context.Context) float64 {
 	return used
 }
 
-// complete waits for the parts that a page loads later.
+// complete waits for what scripts change after the first paint.
 func complete(t *testing.T, tab context.Context) {
 	t.Helper()
-	value[bool](t, tab, `new Promise(done => setInterval(() => document.querySelector("[hx-trigger=load]") || done(true), 50))`)
+	value[bool](t, tab, `new Promise(done => setInterval(() =>
+		document.querySelector("[hx-trigger=load], time:not([title]), [data-chart]:empty") || done(true), 50))`)
 }
 
 func (s *seen) verify(t *testing.T) {

@@ -177,6 +177,11 @@ type historyQuestion struct {
 }
 
 func (a *api) history(ctx context.Context, in *historyQuestion) (eventlog.Report, error) {
+	return a.events(ctx, in, nil)
+}
+
+// events are those of a question. If objects are given, they are only those of these.
+func (a *api) events(ctx context.Context, in *historyQuestion, objects []string) (eventlog.Report, error) {
 	now := a.Source.Now()
 	report := eventlog.Report{SchemaVersion: 1, Store: a.Source.Store(), Until: now.UTC(), Events: []history.Event{}, Lost: []string{}}
 	names := declaration.Names(in.Name)
@@ -184,6 +189,13 @@ func (a *api) history(ctx context.Context, in *historyQuestion) (eventlog.Report
 		return report, huma.Error422UnprocessableEntity("name: " + err.Error())
 	}
 	q := history.Query{Of: names.Fits}
+	if len(objects) > 0 {
+		exact := map[string]bool{}
+		for _, object := range objects {
+			exact[object] = true
+		}
+		q.Of = func(object string) bool { return exact[object] }
+	}
 	var err error
 	if q.Since, err = moment("since", in.Since, now); err != nil {
 		return report, err

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
@@ -25,16 +26,24 @@ func NewReader(o Options) *Reader {
 	return &Reader{api{Options: o}}
 }
 
-// Overview returns the state of all objects that the user may read.
+// overviewOf is the key of the overview of a user.
+type overviewOf struct{ user *access.User }
+
+// Overview returns the state of all objects that the user may read. Requests share it.
 func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
-	report, err := r.Source.Status(ctx, snapshot.All)
+	s, err := r.Source.Shared(ctx, snapshot.All)
 	if err != nil {
-		return report, problemOf(err)
+		return reconcile.StatusReport{}, problemOf(err)
 	}
 	v, err := r.view(ctx)
 	if err != nil || v.all {
-		return report, problemOf(err)
+		return s.StatusReport, problemOf(err)
 	}
+	report, err := snapshot.Derive(s, overviewOf{v.user}, func(s *snapshot.Status) (reconcile.StatusReport, error) { return overview(ctx, v, s.StatusReport) })
+	return report, problemOf(err)
+}
+
+func overview(ctx context.Context, v *view, report reconcile.StatusReport) (reconcile.StatusReport, error) {
 	mine := reconcile.StatusReport{
 		SchemaVersion: report.SchemaVersion, At: report.At, Store: report.Store, LastRun: report.LastRun, Overdue: report.Overdue, LastDay: report.LastDay,
 	}
@@ -43,11 +52,11 @@ func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
 	mine.Budgets, errs[1] = filter(report.Budgets, func(b budgets.Description) (bool, error) { return v.sees(ctx, b.Summary().Object()) })
 	mine.StockPools, errs[2] = filter(report.StockPools, func(p stockpools.Description) (bool, error) { return v.sees(ctx, p.Summary().Object()) })
 	if err := errors.Join(errs[:]...); err != nil {
-		return mine, problemOf(err)
+		return mine, err
 	}
-	mine, err = visible(ctx, v, mine)
+	mine, err := visible(ctx, v, mine)
 	mine.Complete()
-	return mine, problemOf(err)
+	return mine, err
 }
 
 // Explain explains an object.
@@ -58,11 +67,14 @@ func (r *Reader) Explain(ctx context.Context, object string) (reconcile.Explanat
 
 // Events returns events.
 func (r *Reader) Events(ctx context.Context, q page.EventQuery) (eventlog.Report, error) {
-	in := &historyQuestion{Name: q.Objects, Since: q.Since, Limit: q.Limit}
+	in := &historyQuestion{Since: q.Since, Limit: q.Limit}
+	if q.Name != "" {
+		in.Name = []string{q.Name}
+	}
 	if q.Kind != "" {
 		in.Kind = []string{q.Kind}
 	}
-	report, err := r.history(ctx, in)
+	report, err := r.events(ctx, in, q.Objects)
 	return report, problemOf(err)
 }
 

@@ -3,10 +3,13 @@ package page
 import (
 	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"encoding/hex"
+	"html/template"
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 	"sync"
 )
 
@@ -36,6 +39,25 @@ func assetText(file string) string {
 	}
 	return string(data)
 }
+
+// styles are the styles of a page, which are part of it: it is painted without a further request.
+func styles(charts bool) []template.CSS {
+	of := []template.CSS{template.CSS(assetText("page.css"))} //nolint:gosec // our own
+	if charts {
+		of = append(of, template.CSS(assetText("uPlot.min.css"))) //nolint:gosec // its hash is tested
+	}
+	return of
+}
+
+// StyleSources are the styles of pages as sources of a content security policy.
+var StyleSources = sync.OnceValue(func() string {
+	var sources []string
+	for _, style := range styles(true) {
+		sum := sha256.Sum256([]byte(style))
+		sources = append(sources, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	}
+	return strings.Join(sources, " ")
+})
 
 func asset(w http.ResponseWriter, r *http.Request) {
 	file := r.PathValue("file")

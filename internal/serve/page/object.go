@@ -27,7 +27,7 @@ type object struct {
 
 // The most events on the page of an object, and in its chart.
 const (
-	eventsAtMost  = 50
+	eventsAtMost  = 25
 	chartedAtMost = 10_000
 )
 

@@ -21,7 +21,7 @@ import (
 )
 
 // rowsAtMost is the most rows of a table on one page.
-const rowsAtMost = 50
+const rowsAtMost = 20
 
 // overview is the state of all objects, those with trouble first.
 type overview struct {
@@ -38,7 +38,7 @@ type list struct {
 	Columns           []string
 	Rows              []row
 	Page, Pages       int
-	Filter            string
+	Path, Filter      string // of the page
 }
 
 // row is one object.
@@ -99,7 +99,7 @@ func (s *site) page(r reconcile.StatusReport, query url.Values) overview {
 	detailed := map[string]*row{}
 	for n := range o.Lists {
 		l := &o.Lists[n]
-		*l = l.paged(o.Filter, query)
+		*l = l.paged("/", o.Filter, query, rowsAtMost)
 		for m := range l.Rows {
 			if row := &l.Rows[m]; row.Rank < state.Calm {
 				detailed[row.Object] = row
@@ -177,24 +177,28 @@ func (l *list) worst() state.Rank {
 }
 
 // paged returns the rows of one page that have a text in their names or states.
-func (l list) paged(filter string, query url.Values) list {
+func (l list) paged(path, filter string, query url.Values, most int) list {
 	rows := slices.DeleteFunc(slices.Clone(l.Rows), func(r row) bool {
 		return !strings.Contains(strings.ToLower(r.Object+" "+state.Join(r.States)), strings.ToLower(filter))
 	})
-	l.Filter, l.Pages = filter, max(1, (len(rows)+rowsAtMost-1)/rowsAtMost)
+	l.Path, l.Filter, l.Pages = path, filter, max(1, (len(rows)+most-1)/most)
 	asked, err := strconv.Atoi(query.Get(l.Of))
 	if err != nil {
 		asked = 1
 	}
 	l.Page = min(max(1, asked), l.Pages)
-	first := (l.Page - 1) * rowsAtMost
-	l.Rows = rows[first:min(len(rows), first+rowsAtMost)]
+	first := (l.Page - 1) * most
+	l.Rows = rows[first:min(len(rows), first+most)]
 	return l
 }
 
 // Link returns the address of another page of the list.
 func (l list) Link(page int) string {
-	return "/?" + url.Values{"q": {l.Filter}, l.Of: {strconv.Itoa(page)}}.Encode()
+	to := url.Values{l.Of: {strconv.Itoa(page)}}
+	if l.Filter != "" {
+		to.Set("q", l.Filter)
+	}
+	return l.Path + "?" + to.Encode()
 }
 
 // Previous is the page before this one; 0 if there is none.

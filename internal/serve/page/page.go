@@ -25,7 +25,7 @@ type Reader interface {
 	Overview(ctx context.Context) (reconcile.StatusReport, error)
 	// Explain returns what the decisions about an object depend on. It observes, which takes a while.
 	Explain(ctx context.Context, object string) (reconcile.Explanation, error)
-	// Events returns the newest events of these objects, or of all, and of this kind, or of all.
+	// Events returns the newest events that a query selects.
 	Events(ctx context.Context, q EventQuery) (eventlog.Report, error)
 	// Jobs returns the requests, the latest first.
 	Jobs(ctx context.Context) (request.JobList, error)
@@ -40,11 +40,12 @@ type BudgetUsage struct {
 	Limit  int64
 }
 
-// EventQuery selects events. Empty fields select all; Since is a duration or a time.
+// EventQuery selects events. Empty fields select all. Name is a name or a pattern, and Since is a duration
+// or a time.
 type EventQuery struct {
-	Objects     []string
-	Kind, Since string
-	Limit       int
+	Objects           []string
+	Name, Kind, Since string
+	Limit             int
 }
 
 // Words are the texts of the CLI.

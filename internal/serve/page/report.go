@@ -15,8 +15,11 @@ import (
 // reportBytes is the most that a report may have.
 const reportBytes = 2_000_000
 
-// describedAtMost is the most objects that a report describes, the worst ones.
-const describedAtMost = 50
+// The most objects that a report describes, the worst ones, and the most events that it lists.
+const (
+	describedAtMost = 50
+	reportedAtMost  = 500
+)
 
 // report is everything in one file. Its links are within the file.
 type report struct {
@@ -24,7 +27,6 @@ type report struct {
 	Objects []object
 	Omitted int
 	Events  []history.Event
-	Styles  []template.CSS
 	Scripts []template.JS
 }
 
@@ -35,16 +37,13 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	recent, err := s.Reader.Events(ctx, EventQuery{Since: "24h", Limit: listedAtMost})
+	recent, err := s.Reader.Events(ctx, EventQuery{Since: "24h", Limit: reportedAtMost})
 	if err != nil {
 		return nil, err
 	}
 	r := report{overview: newReportOverview(status, s.Words.Details(status)), Events: newestFirst(recent.Events)}
 	if r.Requests, err = s.requests(ctx, open); err != nil {
 		return nil, err
-	}
-	for _, file := range []string{"uPlot.min.css", "page.css"} {
-		r.Styles = append(r.Styles, template.CSS(assetText(file))) //nolint:gosec // our own
 	}
 	for _, file := range []string{"uPlot.iife.min.js", "page.js"} {
 		r.Scripts = append(r.Scripts, template.JS(assetText(file))) //nolint:gosec // our own

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -17,7 +18,8 @@ import (
 // team is what the people of a namespace want to know: what is left, when it recovers, and why.
 type team struct {
 	Namespace string
-	Budgets   []teamBudget
+	Budgets   []teamBudget // of one page
+	Pager     list         // of the budgets
 	Lists     []list
 	Requests  requests
 	Events    []history.Event
@@ -38,25 +40,29 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return frame{}, err
 		}
-		body := s.newTeam(namespace, report)
+		report = ofTeam(report, namespace)
+		body := s.newTeam(namespace, report, r.URL.Query())
 		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
 		if err == nil {
-			body.Events, err = s.teamEvents(ctx, body)
+			body.Events, err = s.teamEvents(ctx, report)
 		}
 		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, err
 	})
 }
 
+// ofTeam returns the budgets that count pods of a namespace, and its stock pools.
+func ofTeam(r reconcile.StatusReport, namespace string) reconcile.StatusReport {
+	r.SpotPools, r.Notifications = nil, nil
+	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !covers(b, namespace) })
+	r.StockPools = slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
+	return r
+}
+
 // teamEvents returns the events of the budgets and stock pools of a team in the last seven days, such as evictions.
-func (s *site) teamEvents(ctx context.Context, t team) ([]history.Event, error) {
+func (s *site) teamEvents(ctx context.Context, r reconcile.StatusReport) ([]history.Event, error) {
 	q := EventQuery{Since: "7d", Limit: eventsAtMost}
-	for _, b := range t.Budgets {
-		q.Objects = append(q.Objects, b.Object)
-	}
-	for _, l := range t.Lists {
-		for _, r := range l.Rows {
-			q.Objects = append(q.Objects, r.Object)
-		}
+	for _, of := range r.Declarations() {
+		q.Objects = append(q.Objects, of.Object())
 	}
 	if len(q.Objects) == 0 {
 		return nil, nil
@@ -65,29 +71,38 @@ func (s *site) teamEvents(ctx context.Context, t team) ([]history.Event, error) 
 	return newestFirst(found.Events), err
 }
 
-func (s *site) newTeam(namespace string, r reconcile.StatusReport) team {
-	r.SpotPools = nil
-	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !covers(b, namespace) })
-	r.StockPools = slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
+// teamBudgetsAtMost is the most budgets on one page of a team.
+const teamBudgetsAtMost = 10
+
+// newTeam has one page of the budgets and of the stock pools of a team, those with trouble first.
+func (s *site) newTeam(namespace string, r reconcile.StatusReport, query url.Values) team {
 	t := team{Namespace: namespace}
-	detailed := map[string]bool{}
-	for _, l := range allLists(reconcile.StatusReport{StockPools: r.StockPools}) {
-		l = l.paged("", nil)
-		for _, row := range l.Rows {
-			detailed[row.Object] = row.Rank < state.Calm
+	path, detailed := link("teams", namespace), map[string]bool{}
+	for _, l := range allLists(r) {
+		most := rowsAtMost
+		if l.Of == "budgets" {
+			most = teamBudgetsAtMost
 		}
-		t.Lists = append(t.Lists, l)
+		l = l.paged(path, "", query, most)
+		for _, row := range l.Rows {
+			detailed[row.Object] = row.Rank < state.Calm || l.Of == "budgets"
+		}
+		if l.Of == "budgets" {
+			t.Pager = l
+		} else {
+			t.Lists = append(t.Lists, l)
+		}
 	}
+	described := map[string]budgets.Description{}
 	for _, b := range r.Budgets {
-		detailed[b.Summary().Object()] = true
+		described[b.Summary().Object()] = b
 	}
 	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] }))
-	for _, b := range r.Budgets {
-		l := budgetList([]budgets.Description{b})
-		l.Rows[0].Details = details[l.Rows[0].Object]
-		of := teamBudget{row: l.Rows[0], Description: b, Columns: l.Columns}
-		if b.UsageReport != nil && len(b.ByNamespace) > 1 {
-			of.Here = b.ByNamespace[namespace]
+	for _, row := range t.Pager.Rows {
+		row.Details = details[row.Object]
+		of := teamBudget{row: row, Description: described[row.Object], Columns: t.Pager.Columns}
+		if of.UsageReport != nil && len(of.ByNamespace) > 1 {
+			of.Here = of.ByNamespace[namespace]
 		}
 		t.Budgets = append(t.Budgets, of)
 	}

@@ -28,13 +28,14 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 })
 
 var functions = template.FuncMap{
-	"asset": func(file string) string { return "/assets/" + file + "?v=" + versions()[file] },
-	"time":  timeElement,
-	"rank":  func(s state.State) string { return s.Rank().String() },
-	"link":  linkOf,
-	"who":   subjects,
-	"team":  func(namespace string) string { return link("teams", namespace) },
-	"words": func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
+	"asset":  func(file string) string { return "/assets/" + file + "?v=" + versions()[file] },
+	"styles": styles,
+	"time":   timeElement,
+	"rank":   func(s state.State) string { return s.Rank().String() },
+	"link":   linkOf,
+	"who":    subjects,
+	"team":   func(namespace string) string { return link("teams", namespace) },
+	"words":  func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
 }
 
 // timeElement is a time in UTC. A script writes it in the time zone of the reader.

@@ -1,10 +1,14 @@
-// The page works without this script: it writes times in the reader's time zone, and draws charts.
+// The page works without this script: it writes times in the reader's time zone, draws charts, and reloads. It
+// begins after the first paint.
 (() => {
   'use strict';
-  const shown = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
-  const zone = shown.resolvedOptions().timeZone;
-  const localTimes = (root) => {
-    for (const e of root.querySelectorAll('time[datetime]')) {
+  const scripts = Object.values(document.currentScript.dataset);
+  const localTimes = () => {
+    const times = document.querySelectorAll('time[datetime]');
+    if (!times.length) return;
+    const shown = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'short'});
+    const zone = shown.resolvedOptions().timeZone;
+    for (const e of times) {
       const at = new Date(e.dateTime);
       e.title = e.dateTime + ', shown in ' + zone;
       e.textContent = shown.format(at);
@@ -54,8 +58,25 @@
     const plot = new uPlot(options, [c.times, ...c.series.map((s) => s.values), c.times.map(() => c.level.value)], at);
     addEventListener('resize', () => plot.setSize({width: at.clientWidth, height: 256}));
   };
-  localTimes(document);
-  document.querySelectorAll('[data-chart]').forEach(draw);
+  const load = (src) => new Promise((done) => {
+    const script = document.createElement('script');
+    script.src = src;
+    script.onload = script.onerror = done;
+    document.head.append(script);
+  });
+  let begun = false;
+  const begin = async () => {
+    if (begun) return;
+    begun = true;
+    localTimes();
+    await Promise.all(scripts.map(load));
+    document.querySelectorAll('[data-chart]').forEach(draw);
+  };
+  addEventListener('load', () => {
+    const painted = (list) => { if (list.getEntriesByName('first-contentful-paint').length) begin(); };
+    new PerformanceObserver(painted).observe({type: 'paint', buffered: true});
+    setTimeout(begin, 1000); // a browser may report no paint
+  });
   // Pages reload their content. That of a reader who types, scrolls a table or selects a text stays.
   const busy = () => document.hidden || document.activeElement?.matches('main input, main select') ||
     !getSelection().isCollapsed || [...document.querySelectorAll('.scroll')].some((e) => e.scrollLeft > 0);
@@ -63,7 +84,7 @@
   document.addEventListener('htmx:beforeRequest', (e) => { if (e.detail.elt.id === 'main' && busy()) e.preventDefault(); });
   document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.elt.id === 'main' && !e.detail.successful) stale(true); });
   document.addEventListener('htmx:afterSwap', (e) => {
-    localTimes(document);
+    localTimes();
     if (e.detail.requestConfig.elt.id === 'main') stale(false);
   });
 })();
