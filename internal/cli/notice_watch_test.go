@@ -53,7 +53,7 @@ func TestNoticeWatchRefuses(t *testing.T) {
 		"--node is missing: set it, or NODE_NAME":          {},
 		"--interval must be from 1s to 30s":                {"--node", "a", "--interval", "1m"},
 		`invalid address of a metadata service "metadata"`: {"--node", "a", "--metadata-endpoint", "metadata"},
-		fmt.Sprintf("unknown command %q", "now"):           {"now"},
+		fmt.Sprintf("unexpected argument %q", "now"):       {"now"},
 	} {
 		p := w.start(append([]string{"notice-watch"}, args...)...)
 		if code := p.exitCode(t); code != 64 || !strings.Contains(p.stderr(), says) {

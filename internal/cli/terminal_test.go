@@ -172,3 +172,26 @@ func TestProgressElsewhere(t *testing.T) {
 		t.Errorf("exit code %d, progress: %q", code, quick.stderr.String())
 	}
 }
+
+// TestMessagesFitIntoATerminal without a broken word.
+func TestMessagesFitIntoATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir())
+	w.create("train", 1, 2)
+	if code := w.atTerminal(0, 0, nil, "request", "hold", "train", "--duration", "1h", "--reason", "maintenance").exitCode(t); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, args := range [][]string{{"status", "no-such-pool"}, {"history", "--kind", "no-such-kind"}, {"jobs"}} {
+		term := w.atTerminal(70, 40, nil, args...)
+		_ = term.exitCode(t)
+		shown := term.stdout.String() + term.stderr.String()
+		for line := range strings.Lines(shown) {
+			if n := len([]rune(strings.TrimSpace(line))); n > 70 {
+				t.Errorf("gpupool %s: a line of %d columns: %q", strings.Join(args, " "), n, line)
+			}
+		}
+		if strings.Count(shown, "\n") < 2 {
+			t.Errorf("gpupool %s: %q", strings.Join(args, " "), shown)
+		}
+	}
+}

@@ -153,21 +153,10 @@ func (s *Sections) Write(out *bytes.Buffer, style terminal.Style, width int) {
 		}
 		for _, line := range section.lines {
 			for part := range strings.SplitSeq("  "+line, "\n") {
-				fmt.Fprintln(out, strings.Join(WrapDetail(part, width), "\n"))
+				fmt.Fprintln(out, strings.Join(terminal.WrapDetail(part, width), "\n"))
 			}
 		}
 	}
-}
-
-// command matches a line with a command to paste.
-var command = regexp.MustCompile(`^ *(?:gpupool|kubectl|terraform) `)
-
-// WrapDetail wraps a line of details, unless it is a command to paste.
-func WrapDetail(line string, width int) []string {
-	if command.MatchString(line) {
-		return []string{line}
-	}
-	return terminal.Wrap(line, width, line[:len(line)-len(strings.TrimLeft(line, " "))]+"    ")
 }
 
 // Grants adds the grants of a budget.

@@ -40,7 +40,8 @@ const explainExamples = `  # Why is the pool short?
   gpupool explain stock_pool/ml/g1
 
   # Offerings that are skipped because of their price
-  gpupool explain train -o json | jq '.spot_pools[].offerings[] | select(.code == "above_max_price")'`
+  gpupool explain train -o json |
+    jq '.spot_pools[].offerings[] | select(.code == "above_max_price")'`
 
 type options struct {
 	session *process.Session
@@ -56,7 +57,7 @@ func New(s *process.Session) *cobra.Command {
 		Short:             "Explain the state of a pool, a budget or a stock pool",
 		Long:              explainHelp,
 		Example:           explainExamples,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              process.AtLeastOne("gpupool explain train", "NAME"),
 		RunE:              s.Command(o.run),
 		ValidArgsFunction: o.store.CompleteNames(false, store.SpotPools, store.StockPools, store.Budgets),
 	}

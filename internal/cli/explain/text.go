@@ -43,7 +43,7 @@ func text(style terminal.Style, x reconcile.Explanation, zone *time.Location) st
 				if p.rows[n] {
 					width = 0
 				}
-				for _, part := range describe.WrapDetail(line, width) {
+				for _, part := range terminal.WrapDetail(line, width) {
 					fmt.Fprintln(&out, strings.TrimRight(strings.Repeat(" ", indent)+part, " "))
 				}
 			}

@@ -64,7 +64,7 @@ func New(s *process.Session) *cobra.Command {
 		Long:      exportHelp,
 		Example:   exportExamples,
 		ValidArgs: []string{string(store.Ledger), string(store.History)},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(process.Arguments("gpupool export ledger --to /srv/ledger", "ledger|history"), cobra.OnlyValidArgs),
 		RunE:      s.Command(o.run),
 	}
 	o.store.Register(cmd, s)

@@ -26,7 +26,8 @@ the grace period starts again.
 until when and why. Terraform sees no difference.`
 
 const grantExamples = `  # 50 more GPU-hours for the next four hours
-  gpupool grant team-a 50 --duration 4h --reason "release 3.1, agreed with the owner"
+  gpupool grant team-a 50 --duration 4h \
+    --reason "release 3.1, agreed with the owner"
 
   # Until 06:00
   gpupool grant team-a 50 --until 06:00 --reason "nightly training"

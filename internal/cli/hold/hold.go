@@ -26,7 +26,8 @@ itself; "gpupool release" ends it early.
 Terraform sees no difference.`
 
 const holdExamples = `  # Leave the pool unchanged during an investigation
-  gpupool hold ap-singapore/train --duration 2h --reason "nodes hang in NVML, looking"
+  gpupool hold ap-singapore/train --duration 2h \
+    --reason "nodes hang in NVML, looking"
 
   # Until tomorrow morning
   gpupool hold train --until 06:00 --reason "driver upgrade tonight"

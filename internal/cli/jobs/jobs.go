@@ -95,7 +95,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 			o.session.Warn(text)
 		}
 	}
-	return o.session.Print(list, func(terminal.Style) string { return table(all, o.session.Now()) })
+	return o.session.Print(list, func(style terminal.Style) string { return table(all, o.session.Now(), style.Width) })
 }
 
 func (o *options) cancel(ctx context.Context, args []string) error {
@@ -110,7 +110,8 @@ func (o *options) cancel(ctx context.Context, args []string) error {
 	return o.session.Print(request.NewJobList([]request.Job{job}), func(terminal.Style) string { return describe.Job(job) + "\n" })
 }
 
-func table(all []request.Job, now time.Time) string {
+// table lists jobs. On a narrow terminal, it leaves out columns that "gpupool jobs ID" shows.
+func table(all []request.Job, now time.Time, width int) string {
 	if len(all) == 0 {
 		return "No jobs.\n"
 	}
@@ -118,6 +119,9 @@ func table(all []request.Job, now time.Time) string {
 	t.Add("ID", "TYPE", "OBJECT", "STATE", "AGE")
 	for _, j := range all {
 		t.Add(j.ID, string(j.Type), j.Object, string(j.State), terminal.Age(now.Sub(j.RequestedAt)))
+	}
+	if width > 0 {
+		t.Fit(width, "AGE", "TYPE")
 	}
 	return strings.Join(t.Lines(), "\n") + "\n"
 }

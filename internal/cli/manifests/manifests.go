@@ -58,7 +58,8 @@ const manifestsExamples = `  # Set up a cluster, or upgrade it to this version
   gpupool manifests | kubectl apply -f -
 
   # With your own image, which a build from source needs
-  gpupool manifests --image registry.example.com/gpupool:1.0 | kubectl apply -f -
+  gpupool manifests --image registry.example.com/gpupool:1.0 |
+    kubectl apply -f -
 
   # With Tencent Cloud credentials, for spot pools
   kubectl -n gpupool-system-run create secret generic gpupool-tencentcloud \

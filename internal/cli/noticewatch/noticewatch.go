@@ -60,7 +60,7 @@ func New(s *process.Session) *cobra.Command {
 		Short:   "Mark this node when Tencent Cloud reclaims its instance",
 		Long:    noticeWatchHelp + process.ExitCodesHelp,
 		Example: noticeWatchExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()

@@ -27,7 +27,8 @@ const offersExamples = `  # All GPU types of a region
   gpupool offers --gpu-type T4 --in-stock
 
   # Spot offers of a zone, for a script
-  gpupool offers --zone ap-singapore-2 -o json | jq '.offers[] | select(.charge_type == "SPOTPAID")'`
+  gpupool offers --zone ap-singapore-2 -o json |
+    jq '.offers[] | select(.charge_type == "SPOTPAID")'`
 
 type options struct {
 	session      *process.Session
@@ -50,7 +51,7 @@ and their stock. If nothing matches, print what is sold instead, with exit code 
 Prices are in CNY an hour for CPU, memory and GPU, without disks and bandwidth. Stock
 is what Tencent Cloud reports. It is a hint: only a launch proves it.`,
 		Example: offersExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
 	}
 	o.cloud.RegisterRegion(cmd, "`REGION` of the zones (TENCENTCLOUD_REGION).")

@@ -89,6 +89,15 @@ func DurationVar(cmd *cobra.Command, value *time.Duration, name string, initial 
 	cmd.Flags().Var(durationFlag{value}, name, usage)
 }
 
+// NoArguments refuses arguments.
+var NoArguments = Arguments("")
+
+// AtLeastOne requires an argument with this name, and accepts more.
+func AtLeastOne(example, name string) cobra.PositionalArgs {
+	one := Arguments(example, name)
+	return func(cmd *cobra.Command, args []string) error { return one(cmd, args[:min(1, len(args))]) }
+}
+
 // Arguments requires arguments with these names. The error about a missing one has an
 // example of the command.
 func Arguments(example string, names ...string) cobra.PositionalArgs {

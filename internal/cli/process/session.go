@@ -81,7 +81,7 @@ func (s *Session) complain(err error, code int) {
 		s.Logger().LogAttrs(context.Background(), slog.LevelError, "failed", attrs...)
 		return
 	}
-	fmt.Fprintf(s.Stderr, "gpupool: %s\n", s.Clock().WithZone().Text(strings.TrimRight(err.Error(), "\n")))
+	s.message(strings.TrimRight(err.Error(), "\n"))
 }
 
 // Warn writes warnings to standard error.
@@ -97,17 +97,25 @@ func (s *Session) WarnOf(ctx context.Context, texts ...string) {
 			s.Logger().WarnContext(ctx, "warning", "detail", text)
 			continue
 		}
-		fmt.Fprintf(s.Stderr, "gpupool: warning: %s\n", s.Clock().WithZone().Text(text))
+		s.message("warning: " + text)
 	}
 }
 
 // Note prints a note on standard error if that is a terminal.
 func (s *Session) Note(text string) {
 	if style := s.styleOf(s.Stderr); style.IsTerminal() && !s.log.quiet {
-		for _, line := range terminal.Wrap("gpupool: "+text, style.Width, "  ") {
-			fmt.Fprintln(s.Stderr, line)
-		}
+		s.message(text)
 	}
+}
+
+// message writes a text to standard error, wrapped if that is a terminal.
+func (s *Session) message(text string) {
+	width := s.styleOf(s.Stderr).Width
+	var out strings.Builder
+	for line := range strings.SplitSeq("gpupool: "+s.Clock().WithZone().Text(text), "\n") {
+		fmt.Fprintln(&out, strings.Join(terminal.WrapDetail(line, width), "\n"))
+	}
+	_, _ = io.WriteString(s.Stderr, out.String()) // nowhere to report it
 }
 
 // Print writes a report as JSON or as text.

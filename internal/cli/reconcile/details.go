@@ -38,7 +38,7 @@ func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report,
 	details := &describe.Details{Style: style}
 	details.Add(terminal.Dim, "observed: ", b.Messages...)
 	details.Grants(b.Grants)
-	addBudgetDecisions(details, decisions)
+	addBudgetDecisions(details, clock, decisions)
 	details.Recovery(b.UsageReport, clock)
 	if b.IsExceeded() || len(decisions) > 0 {
 		details.Users(b.UsageReport, 2)

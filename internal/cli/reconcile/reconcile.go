@@ -56,7 +56,8 @@ const reconcileExamples = `  # Print what a run would do
   * * * * *  gpupool reconcile --store directory:/var/lib/gpupool --timeout 5m
 
   # As a service, with metrics for the node_exporter textfile collector
-  gpupool reconcile --every 40s --metrics-file /var/lib/node_exporter/gpupool.prom
+  gpupool reconcile --every 40s \
+    --metrics-file /var/lib/node_exporter/gpupool.prom
 
   # In a pipeline that has the Terraform state and no store
   terraform show -json | gpupool reconcile --from-state - --wait

@@ -61,6 +61,7 @@ func TestReportForPeople(t *testing.T) {
 		"report_budgets.txt":        {clitest.Plain, withBudgets(report)},
 		"report_budgets_colors.txt": {clitest.Colored, withBudgets(report)},
 		"report_victims.txt":        {clitest.Plain, victims()},
+		"report_victims_narrow.txt": {terminal.Style{Width: 60}, victims()},
 		"report_nodes.txt":          {clitest.Plain, withNodes(t)},
 		"report_only_budgets.txt":   {clitest.Plain, withBudgets(reconcile.Report{})},
 	} {

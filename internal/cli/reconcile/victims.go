@@ -13,13 +13,13 @@ import (
 
 // addBudgetDecisions adds the decisions about a budget. Pods or workloads with the same
 // decision and outcome are a table below their common reasons.
-func addBudgetDecisions(details *describe.Details, decisions []outcome.Result) {
+func addBudgetDecisions(details *describe.Details, clock terminal.Clock, decisions []outcome.Result) {
 	for _, alike := range byAction(decisions) {
 		if len(alike) == 1 {
 			addDecisions(details, alike)
 			continue
 		}
-		addVictims(details, alike)
+		addVictims(details, clock, alike)
 	}
 }
 
@@ -56,7 +56,7 @@ type victim struct {
 	failure      string
 }
 
-func addVictims(details *describe.Details, alike []outcome.Result) {
+func addVictims(details *describe.Details, clock terminal.Clock, alike []outcome.Result) {
 	first := alike[0].Decision.(budget.Decision)
 	victims, order, shared := make([]victim, len(alike)), "", slices.Clone(first.Reasons)
 	failures := map[string]bool{}
@@ -87,13 +87,18 @@ func addVictims(details *describe.Details, alike []outcome.Result) {
 			v.own = append(v.own, v.failure)
 		}
 	}
-	for _, line := range victimTable(first, victims, order != "").Lines() {
-		details.Lines = append(details.Lines, "    "+line)
+	const indent = "    "
+	table := victimTable(first, clock, victims, order != "")
+	if width := details.Style.Width; width > 0 {
+		table.Fit(width - 2 - len(indent))
+	}
+	for _, line := range table.Lines() {
+		details.Lines = append(details.Lines, indent+line)
 	}
 }
 
 // victimTable lists the pods or workloads in order, with the reasons of each.
-func victimTable(first budget.Decision, victims []victim, ordered bool) *terminal.Table {
+func victimTable(first budget.Decision, clock terminal.Clock, victims []victim, ordered bool) *terminal.Table {
 	t := &terminal.Table{}
 	explained := slices.ContainsFunc(victims, func(v victim) bool { return len(v.own) > 0 })
 	row := func(number, name, why string) {
@@ -113,7 +118,7 @@ func victimTable(first budget.Decision, victims []victim, ordered bool) *termina
 	}
 	row("NO.", title, "WHY")
 	for _, v := range victims {
-		row(v.number, v.name, strings.Join(v.own, "; "))
+		row(v.number, v.name, clock.Text(strings.Join(v.own, "; ")))
 	}
 	return t
 }

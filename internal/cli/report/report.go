@@ -3,7 +3,9 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,7 +29,8 @@ const reportExamples = `  # Write a file, and open it in a browser
   gpupool report --html report.html
 
   # Send the state of a night by mail
-  gpupool report --html - | mail -a "Content-Type: text/html" -s gpupool team@example.com`
+  gpupool report --html - |
+    mail -a "Content-Type: text/html" -s gpupool team@example.com`
 
 type options struct {
 	session *process.Session
@@ -45,7 +48,7 @@ func New(s *process.Session, words page.Words) *cobra.Command {
 		Short:   "Write the state of everything as an HTML file",
 		Long:    reportHelp,
 		Example: reportExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
 	}
 	cmd.Flags().StringVar(&o.file, "html", "", "`FILE` of the page, or - for standard output. Required.")
@@ -76,9 +79,17 @@ func (o *options) run(ctx context.Context, _ []string) error {
 		return o.session.Put(string(text))
 	}
 	if err := write(o.file, text); err != nil {
-		return fmt.Errorf("the report was not written: %w", err)
+		return fmt.Errorf("cannot write %s: %w", o.file, cause(err))
 	}
 	return o.session.Put(fmt.Sprintf("wrote %s (%d kB)\n", o.file, (len(text)+999)/1000))
+}
+
+// cause is an error without the name of the temporary file.
+func cause(err error) error {
+	if of := new(fs.PathError); errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 // write replaces a file as a whole. Only its owner can read it, as it has names of pods.

@@ -30,7 +30,8 @@ const requestExamples = `  # A run by the process that runs gpupool reconcile
   gpupool request grant team-a 50 --duration 4h --reason "release 3.1"
 
   # A stock pool for two days
-  gpupool request stock-pool ml/g1 --spec-name g1.1 --memory 16Gi --gpu 1 --replicas 2 --duration 2d`
+  gpupool request stock-pool ml/g1 --spec-name g1.1 --memory 16Gi --gpu 1 \
+    --replicas 2 --duration 2d`
 
 // New is the command.
 func New(s *process.Session) *cobra.Command {
@@ -102,7 +103,7 @@ func newRun(s *process.Session) *cobra.Command {
 		Short:   "Request a run",
 		Long:    "Request a run. The job succeeds when the next full run is complete.",
 		Example: "  gpupool request run",
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE: s.Command(func(ctx context.Context, _ []string) error {
 			return o.submit(ctx, func(store.Store) (request.Request, error) { return request.Request{Run: &request.Run{}}, nil })
 		}),

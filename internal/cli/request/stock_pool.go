@@ -21,7 +21,9 @@ A request cannot change a stock pool that exists. It can use neither a service a
 nor a lower pod security level: declare that in Terraform.`
 
 const stockPoolExamples = `  # Two warm pods for two days
-  gpupool request stock-pool ml/g1 --spec-name g1.1 --image nginxinc/nginx-unprivileged:1.27 --memory 16Gi --gpu 1 --replicas 2 --duration 2d
+  gpupool request stock-pool ml/g1 --spec-name g1.1 \
+    --image nginxinc/nginx-unprivileged:1.27 --memory 16Gi --gpu 1 \
+    --replicas 2 --duration 2d
 
   # All fields of the API, from a file
   gpupool request stock-pool --file pool.json`

@@ -43,8 +43,10 @@ const serveExamples = `  # On this machine
   gpupool serve --read-only
 
   # For others, who have tokens
-  echo "alice $(printf %s "$TOKEN" | sha256sum | cut -d' ' -f1) reader ml" >> tokens
-  gpupool serve --listen :9171 --tls-cert tls.crt --tls-key tls.key --tokens-file tokens`
+  hash=$(printf %s "$TOKEN" | sha256sum | cut -d' ' -f1)
+  echo "alice $hash reader ml" >> tokens
+  gpupool serve --listen :9171 --tls-cert tls.crt --tls-key tls.key \
+    --tokens-file tokens`
 
 type options struct {
 	session  *process.Session
@@ -68,7 +70,7 @@ func New(s *process.Session, words page.Words) *cobra.Command {
 		Short:   "Serve the API and reconcile repeatedly",
 		Long:    serveHelp,
 		Example: serveExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()

@@ -53,7 +53,7 @@ func New(s *process.Session) *cobra.Command {
 		Short:   "Serve a local CVM API, to try gpupool without an account",
 		Long:    simulateHelp + cvmsim.ControlHelp(),
 		Example: simulateExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
 	}
 	f := cmd.Flags()

@@ -50,7 +50,7 @@ func newRepair(s *process.Session) *cobra.Command {
 		Short:   "Restore the description of a store",
 		Long:    repairHelp,
 		Example: repairExamples,
-		Args:    cobra.NoArgs,
+		Args:    process.NoArguments,
 		RunE:    s.Command(func(ctx context.Context, _ []string) error { return o.run(ctx) }),
 	}
 	o.store.Register(cmd, s)

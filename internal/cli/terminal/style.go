@@ -103,6 +103,17 @@ func Wrap(line string, width int, indent string) []string {
 	return append(lines, now)
 }
 
+// command matches a line with a command to paste.
+var command = regexp.MustCompile(`^ *(?:gpupool|kubectl|terraform) `)
+
+// WrapDetail is Wrap with a deeper indent of the lines after the first, unless the line is a command to paste.
+func WrapDetail(line string, width int) []string {
+	if command.MatchString(line) {
+		return []string{line}
+	}
+	return Wrap(line, width, line[:len(line)-len(strings.TrimLeft(line, " "))]+"    ")
+}
+
 // words are the words of a line. A word that is wider than this is broken, unless it has
 // colors.
 func words(line string, width int) []string {
