@@ -50,8 +50,9 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 			continue // it would be dropped at once
 		}
 		if err := a.addToDay(ctx, day, days[day]); err != nil {
-			a.Unreported += len(days[day])
-			a.warn(fmt.Errorf("%d events of %s are not in the history of the store %s: %w", len(days[day]), day, m.Store, err))
+			n := len(days[day])
+			a.Unreported += n
+			a.warn(fmt.Errorf("the history lacks events of %s (%d): %w", day, n, err))
 		}
 	}
 	return a.Added

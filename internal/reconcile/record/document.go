@@ -72,7 +72,7 @@ func Save[T declaration.Body](ctx context.Context, s store.Store, kind store.Kin
 func write(ctx context.Context, s store.Store, kind store.Kind, name string, data []byte, revision store.Revision) (store.Revision, error) {
 	revision, err := s.Write(ctx, store.Key{Kind: kind, Name: name}, data, revision)
 	if err != nil {
-		return "", fmt.Errorf("writing %s/%s to the store %s: %w", kind, name, s, err)
+		return "", fmt.Errorf("writing to the store: %w", err)
 	}
 	return revision, nil
 }

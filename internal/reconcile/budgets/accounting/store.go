@@ -83,14 +83,14 @@ func (a Accountant) writeLedger(ctx context.Context, d *ledgerDocuments) error {
 		k := key(document.Name)
 		revision, err := a.Repository.Store.Write(ctx, k, document.Data, d.revisions[document.Name])
 		if err != nil {
-			return fmt.Errorf("writing %s to the store %s: %w", k, a.Repository.Store, err)
+			return fmt.Errorf("writing to the store: %w", err)
 		}
 		d.revisions[document.Name] = revision
 	}
 	for _, name := range changes.Delete {
 		k := key(name)
 		if err := record.Remove(ctx, a.Repository.Store, k.Kind, k.Name, d.revisions[name]); err != nil {
-			return fmt.Errorf("removing %s from the store %s: %w", k, a.Repository.Store, err)
+			return fmt.Errorf("removing from the store: %w", err)
 		}
 		delete(d.revisions, name)
 	}
