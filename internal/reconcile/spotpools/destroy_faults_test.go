@@ -107,7 +107,7 @@ func TestDestroyNeverLies(t *testing.T) {
 			w := newWorld(t)
 			d := start.prepare(w)
 			w.fail(fault)
-			_, err := w.HastyProcess().SpotPools().Delete(context.Background(), d, 40*time.Second)
+			_, err := w.HastyProcess().SpotPools().Delete(context.Background(), d, reconciletest.LongWait)
 			over := len(w.Sim.Server.Faults()) == 0
 			if err == nil {
 				w.gone(d)
