@@ -2,6 +2,6 @@
 
 package faults
 
-// sampled is which of the rows of a matrix are played: every third. The race detector makes
+// sampled is which of the rows of a matrix are played: every sixth. The race detector makes
 // each take many times as long; make test plays all of them without it.
-const sampled = 3
+const sampled = 6
