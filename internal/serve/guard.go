@@ -50,7 +50,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := bearer(r)
-	if cookie, err := r.Cookie(page.Cookie); err == nil && token == "" && isPage && safe(r.Method) {
+	if cookie, err := r.Cookie(page.Cookie(!g.Loopback || r.TLS != nil)); err == nil && token == "" && isPage && safe(r.Method) {
 		token = cookie.Value
 	}
 	u, err := g.Authenticator.Authenticate(r.Context(), token)

@@ -141,8 +141,16 @@ func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/teams/ml" {
 		t.Fatalf("the login: %d %s", w.Code, w.Body)
 	}
-	wantIn(t, set, "HttpOnly", "SameSite=Lax", "Path=/")
+	wantIn(t, set, "__Host-", "Secure", "HttpOnly", "SameSite=Lax", "Path=/")
+	wantNotIn(t, set, "Domain")
 	cookie := "Cookie: " + strings.SplitN(set, ";", 2)[0]
+	for name, other := range map[string]string{
+		"of another host": strings.Replace(cookie, "__Host-", "", 1), "too long": cookie + strings.Repeat("x", 10_000), "empty": "Cookie: __Host-gpupool_token=",
+	} {
+		if w := ask(t, h, http.MethodGet, "/", "", other); w.Code != http.StatusSeeOther {
+			t.Errorf("a cookie that is %s: %d", name, w.Code)
+		}
+	}
 	mine := page(t, h, "/", cookie)
 	wantIn(t, mine, "budget-ml", "pool-ml", "Sign out")
 	for _, path := range []string{"/", "/history?since=35d", "/teams/research", "/teams/ml", "/budgets/budget-ml", "/history?name=budget-research"} {
@@ -217,5 +225,5 @@ func TestLongListsHavePages(t *testing.T) {
 		}
 	}
 	wantIn(t, page(t, h, "/history?kind=create&page=9999"), "There are no events.", "Newer")
-	wantIn(t, page(t, h, "/history?page=x"), "budget/team-54")
+	wantIn(t, page(t, h, "/history?page=x"), "budget/team-", "Older")
 }

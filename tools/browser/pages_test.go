@@ -199,7 +199,7 @@ func TestTenant(t *testing.T) {
 	if !strings.Contains(text, "GPU-hours are left") || strings.Contains(text, "research") {
 		t.Error(text)
 	}
-	cookie := &http.Cookie{Name: page.Cookie, Value: "alice"}
+	cookie := &http.Cookie{Name: page.Cookie(false), Value: "alice"}
 	for path, want := range map[string]string{
 		"/budgets/team-research": "you may not read it", "/teams/research": "you may not read it", "/?q=team-research": "No name or state contains",
 		"/history?since=35d&name=budget/team-research": "There are no events", "/budgets/team-research/decisions": "you may not read it",

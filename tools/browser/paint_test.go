@@ -13,8 +13,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
 
-// TestFirstPaint of each page of a store with 1,000 budgets, 1,000 spot pools and 1,000 stock pools, next to
-// that of a page that is only a heading. The first reader after a quiet time waits for an observation; the others do not.
+// TestFirstPaint of each page of a store with 1,000 budgets, 1,000 spot pools and 1,000 stock pools. A page that
+// is only a heading has the part of the browser. The first reader waits for an observation; the others do not.
 func TestFirstPaint(t *testing.T) {
 	w := huge(t)
 	url := start(t, w, access.Operator{})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -96,6 +97,9 @@ func (r *Reader) Jobs(ctx context.Context) (request.JobList, error) {
 	return list, problemOf(err)
 }
 
+// ownersAtMost is the most owners of pods that a page lists.
+const ownersAtMost = 20
+
 // BudgetUsage returns the usage of a budget as of the last run.
 func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.BudgetUsage, error) {
 	v, err := r.viewOf(ctx, b.Summary().Object())
@@ -106,6 +110,22 @@ func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.B
 	if err != nil {
 		return page.BudgetUsage{}, problemOf(err)
 	}
-	report, err := visibleUsage(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner}.WithDefaults()))
-	return page.BudgetUsage{Report: report, Course: recorded.Course, Limit: recorded.Usage.Limit}, problemOf(err)
+	report, err := visibleUsage(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner, Top: ownersAtMost}.WithDefaults()))
+	of := page.BudgetUsage{Report: report, Course: recorded.Course, Limit: recorded.Usage.Limit}
+	of.Unowned, of.Ended = pods(recorded.LiveUsage)
+	return of, problemOf(err)
+}
+
+// pods returns the names of pods without an owner, those with the most usage first, and the pods that ended, the
+// latest first.
+func pods(of budgets.LiveUsage) (unowned []string, ended []usage.Pod) {
+	bare := of
+	bare.Pods = slices.DeleteFunc(slices.Clone(of.Pods), func(p budgets.PodUsed) bool { return p.Record.Owner != nil })
+	for _, p := range usage.NewReport(bare, usage.Listing{By: usage.ByPod, Sort: usage.SortHours}).Pods {
+		unowned = append(unowned, p.Namespace+"/"+p.Name)
+	}
+	of.Pods = slices.DeleteFunc(slices.Clone(of.Pods), func(p budgets.PodUsed) bool { return p.Active })
+	ended = usage.NewReport(of, usage.Listing{By: usage.ByPod}).Pods
+	slices.SortStableFunc(ended, func(a, b usage.Pod) int { return b.End.Compare(*a.End) })
+	return unowned, ended
 }

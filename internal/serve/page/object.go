@@ -108,5 +108,6 @@ func (o *object) addUsage(ctx context.Context, r Reader, b budgets.Description, 
 		o.Unread = message(codeOf(err), err)
 		return
 	}
+	users.Ended = users.Ended[:min(len(users.Ended), eventsAtMost)]
 	o.Users, o.Chart = &users, course(b, users, events)
 }

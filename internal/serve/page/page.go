@@ -36,6 +36,10 @@ type Reader interface {
 // BudgetUsage is the usage of a budget by owner and over time.
 type BudgetUsage struct {
 	usage.Report
+	// Unowned are the pods without an owner, those with the most usage first.
+	Unowned []string
+	// Ended are the pods that ended in the window, the latest first.
+	Ended  []usage.Pod
 	Course []budgets.Sample
 	Limit  int64
 }
@@ -132,9 +136,9 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read fu
 
 func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
 	f.Reloads = f.Reloads || f.Refresh
-	f.Old = f.Refresh && time.Since(f.At) > oldAge
+	f.Old = f.Refresh && (f.Old || time.Since(f.At) > oldAge)
 	f.Version, f.User = s.Version, access.UserOf(r.Context()).Name
-	if _, err := r.Cookie(Cookie); err == nil {
+	if _, err := r.Cookie(Cookie(s.secure(r))); err == nil {
 		f.Token = true
 	}
 	var text bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -13,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // team is what the people of a namespace want to know: what is left, when it recovers, and why.
@@ -22,13 +24,15 @@ type team struct {
 	Pager     list         // of the budgets
 	Lists     []list
 	Requests  requests
-	Events    []history.Event
+	Stopped   []history.Event // evictions and pauses
+	Events    []history.Event // the others
 }
 
 type teamBudget struct {
 	row
 	budgets.Description
 	Columns []string
+	Users   *BudgetUsage // nil if it is on the page of the budget only
 	// Here is the usage of this namespace, if the budget has others.
 	Here string
 }
@@ -44,10 +48,40 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		body := s.newTeam(namespace, report, r.URL.Query())
 		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
 		if err == nil {
-			body.Events, err = s.teamEvents(ctx, report)
+			body.Stopped, body.Events, err = s.teamEvents(ctx, report)
 		}
-		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Body: body}, err
+		complete := s.addUsers(ctx, body)
+		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Old: !complete, Body: body}, err
 	})
+}
+
+// The most budgets of a team page that have their usage by owner, and how long the page waits for it.
+const (
+	usersAtMost = 3
+	usersWithin = 100 * time.Millisecond
+)
+
+// addUsers adds the usage of budgets by owner, and the pods of the namespace that ended. It reports whether it is
+// complete: a new run has to be read first, and the page reloads soon.
+func (s *site) addUsers(ctx context.Context, t team) bool {
+	ctx, cancel := context.WithTimeout(ctx, usersWithin)
+	defer cancel()
+	complete := true
+	for n := range t.Budgets[:min(len(t.Budgets), usersAtMost)] {
+		b := &t.Budgets[n]
+		if b.UsageReport == nil || b.UsageReport.LimitGPUHours == nil {
+			continue
+		}
+		users, err := s.Reader.BudgetUsage(ctx, b.Description)
+		if err != nil {
+			complete = false
+			continue
+		}
+		users.Ended = slices.DeleteFunc(users.Ended, func(p usage.Pod) bool { return p.Namespace != t.Namespace })
+		users.Ended = users.Ended[:min(len(users.Ended), eventsAtMost)]
+		b.Users = &users
+	}
+	return complete
 }
 
 // ofTeam returns the budgets that count pods of a namespace, and its stock pools.
@@ -58,17 +92,30 @@ func ofTeam(r reconcile.StatusReport, namespace string) reconcile.StatusReport {
 	return r
 }
 
-// teamEvents returns the events of the budgets and stock pools of a team in the last seven days, such as evictions.
-func (s *site) teamEvents(ctx context.Context, r reconcile.StatusReport) ([]history.Event, error) {
-	q := EventQuery{Since: "7d", Limit: eventsAtMost}
+// stops are the events about pods that a budget ended.
+var stops = []history.Kind{history.Evict, history.Evicted, history.Pause, history.Paused}
+
+// teamEvents returns the events of the budgets and stock pools of a team in the last seven days: those that ended
+// pods, and the others.
+func (s *site) teamEvents(ctx context.Context, r reconcile.StatusReport) (stopped, others []history.Event, err error) {
+	q := EventQuery{Since: "7d", Limit: chartedAtMost}
 	for _, of := range r.Declarations() {
 		q.Objects = append(q.Objects, of.Object())
 	}
 	if len(q.Objects) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	found, err := s.Reader.Events(ctx, q)
-	return newestFirst(found.Events), err
+	for _, e := range slices.Backward(found.Events) {
+		list := &others
+		if slices.Contains(stops, e.Kind) {
+			list = &stopped
+		}
+		if len(*list) < eventsAtMost {
+			*list = append(*list, e)
+		}
+	}
+	return stopped, others, err
 }
 
 // teamBudgetsAtMost is the most budgets on one page of a team.

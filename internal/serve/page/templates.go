@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
@@ -34,6 +35,8 @@ var functions = template.FuncMap{
 	"rank":   func(s state.State) string { return s.Rank().String() },
 	"link":   linkOf,
 	"who":    subjects,
+	"how":    howEnded,
+	"some":   some,
 	"team":   func(namespace string) string { return link("teams", namespace) },
 	"words":  func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
 }
@@ -70,8 +73,35 @@ func subjects(e history.Event) string {
 	if e.Node != "" {
 		names = append(names, "node "+e.Node)
 	}
+	return some(names)
+}
+
+// some lists a few of many names.
+func some(names []string) string {
 	if more := len(names) - namedAtMost; more > 0 {
 		names = append(names[:namedAtMost:namedAtMost], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
+}
+
+// howEnded is how a pod ended, by the source of its end.
+func howEnded(source *string) string {
+	if source == nil {
+		return ""
+	}
+	switch ledger.Source(*source) {
+	case ledger.Rejected:
+		return "its node rejected it"
+	case ledger.ContainerFinished, ledger.NotReady, ledger.StatusWritten, ledger.SeenTerminal:
+		return "its containers ended"
+	case ledger.DisruptionTarget:
+		return "evicted or preempted"
+	case ledger.InstanceEnded:
+		return "its instance was reclaimed or terminated"
+	case ledger.NodeGone:
+		return "its node disappeared"
+	case ledger.DeletionTimestamp, ledger.Event:
+		return "deleted"
+	}
+	return "deleted; the time is an estimate"
 }
