@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
 // TestARequestTellsNothingOfForeignBudgets: the answer about another's budget is that about none.
@@ -38,5 +40,41 @@ func TestReasonsOfEventsAreHidden(t *testing.T) {
 		if w := ask(t, h, http.MethodGet, path, "", "Authorization: Bearer reader"); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "research") {
 			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+// TestEventsFromBeforeASelectorWasNarrowed are visible if they name only pods of namespaces that the user may read.
+func TestEventsFromBeforeASelectorWasNarrowed(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewFixture(t)
+	wide := d.Declare(func(b *budget.Declaration) {
+		b.Name, b.Selector = "team", budget.Selector{Namespaces: []string{"ml", "web"}}
+		b.Enforce = budget.Enforcement{Action: budget.Evict, GracePeriod: "0s"}
+	})
+	d.Cluster.Start("ml", "train-mine", 4)
+	d.Cluster.Start("web", "train-foreign", 4)
+	for range 4 {
+		d.Run()
+		d.Cluster.Step(30 * time.Minute)
+	}
+	narrow := wide
+	narrow.Selector.Namespaces = []string{"ml"}
+	if _, err := d.Budgets().Update(t.Context(), narrow); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // before and after a run has measured it
+		h := handler(d.Process(), users(t, newQueue()))
+		for _, path := range []string{
+			"/api/v1/history?since=24h", "/api/v1/explain/budget/team", "/api/v1/budgets", "/history", "/teams/ml", "/budgets/team", "/history?text=foreign",
+		} {
+			w := ask(t, h, http.MethodGet, path, "", "Authorization: Bearer reader")
+			text := strings.ReplaceAll(w.Body.String(), `value="foreign"`, "")
+			if w.Code != http.StatusOK || strings.Contains(text, "foreign") {
+				t.Errorf("GET %s: %d %s", path, w.Code, text)
+			}
+		}
+		wantIn(t, page(t, h, "/history", "Authorization: Bearer reader"), "ml/train-mine")
+		wantIn(t, page(t, h, "/history", "Authorization: Bearer admin"), "ml/train-mine", "web/train-foreign")
+		d.Run()
 	}
 }

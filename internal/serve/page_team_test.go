@@ -43,6 +43,7 @@ func TestTeamPageAnswersATenant(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	wantIn(t, text, "pods can run again from <time", "ml/Job/train", "(no owner) ml/train-1, ml/notebook-0", "Pods that budgets stopped in the last 7 days",
-		`<th scope="row">ml/train-0</th>`, "its containers ended")
+		`<th scope="row">ml/train-0</th>`, "its containers ended", "evicted by budget/team-ml", "ask those who run gpupool for a grant",
+		"GPU-hours are used (125%) since <time")
 	wantNotIn(t, text, "web/other-0")
 }

@@ -10,8 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 )
@@ -108,12 +112,30 @@ func TestPagesLoadOnlyFilesOfTheServer(t *testing.T) {
 func TestMarkupInNamesIsText(t *testing.T) {
 	t.Parallel()
 	d := teams(t)
-	d.Cluster.Start("ml", `<script>alert(1)</script>`, 1)
+	markup := `<script>alert(1)</script>`
+	ended := d.Cluster.Start("ml", markup+"ended", 1)
+	d.Cluster.Start("ml", markup, 1, func(p *gpu.Pod) {
+		p.Owner = &ledger.Owner{Kind: "Job", Name: markup, UID: markup}
+		p.Node.Name, p.Labels = markup, map[string]string{markup: markup}
+	})
+	if _, err := d.Budgets().Grant(t.Context(), "budget-ml", "1", exception.Request{For: time.Hour, Who: "ann" + markup, Why: "why" + markup}); err != nil {
+		t.Fatal(err)
+	}
+	d.Run()
+	d.Cluster.Step(time.Minute)
+	d.Cluster.Finish(ended)
 	d.Run()
 	h := handler(d.Process())
+	report, err := serve.Report(t.Context(), d.Process(), words{}, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNotIn(t, string(report), "<script>alert")
+	wantIn(t, page(t, h, "/budgets/budget-ml"), "ml/Job/&lt;script", "ml/&lt;script&gt;alert(1)&lt;/script&gt;ended", "why&lt;script", "ann&lt;script")
 	evil := url.QueryEscape(`"><script>alert(1)</script>`)
 	for _, path := range []string{
 		"/?q=" + evil, "/history?kind=launch&since=24h&text=" + evil, "/teams/" + url.PathEscape("<script>"), "/login?next=" + evil, "/budgets/budget-ml",
+		"/budgets/budget-ml/decisions", "/teams/ml", "/history?since=35d", "/?budgets=" + evil, "/history?page=" + evil + "&x=" + evil,
 	} {
 		wantNotIn(t, page(t, h, path), "<script>alert", `"><script`)
 	}

@@ -196,7 +196,7 @@ func TestTenant(t *testing.T) {
 		t.Fatalf("signing in: %v", err)
 	}
 	text := value[string](t, tab, `document.body.innerText`)
-	if !strings.Contains(text, "GPU-hours are left") || strings.Contains(text, "research") {
+	if !strings.Contains(text, "GPU-hours are left") || strings.Contains(text, "research") || strings.Contains(text, "gpupool usage") {
 		t.Error(text)
 	}
 	cookie := &http.Cookie{Name: page.Cookie(false), Value: "alice"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -75,16 +76,25 @@ func (v *view) ask(ctx context.Context, object string) (bool, error) {
 	return false, nil
 }
 
-// seesEvent reports whether the user may read an event. Those of an earlier budget of the same name
-// may be of other namespaces.
+// seesEvent reports whether the user may read an event. Events of an earlier budget of the same name may be of
+// other namespaces. So may those from before the selector of a budget was narrowed.
 func (v *view) seesEvent(ctx context.Context, e *history.Event) (bool, error) {
 	if v.all {
 		return true, nil
 	}
-	if name, of := strings.CutPrefix(e.Object, "budget/"); of && e.ObjectUID != v.budgets[name].uid {
+	name, of := strings.CutPrefix(e.Object, "budget/")
+	if of && e.ObjectUID != v.budgets[name].uid {
 		return v.user.Allows(ctx, access.Get, access.Budgets, "")
 	}
-	return v.sees(ctx, e.Object)
+	if sees, err := v.sees(ctx, e.Object); !of || !sees || err != nil {
+		return sees, err
+	}
+	for _, subject := range slices.Concat(e.Pods, e.Workloads) {
+		if sees, err := v.user.Allows(ctx, access.Get, access.Budgets, subject.Namespace); !sees || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // words match what can be the name of an object.

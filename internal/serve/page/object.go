@@ -18,7 +18,7 @@ type object struct {
 	DecisionsLink string
 	Chart         *chart
 	Teams         []string // the namespaces of a budget
-	Users         *BudgetUsage
+	Users         *users
 	Unread        string // why Users is nil
 	Requests      requests
 	Events        []history.Event
@@ -108,6 +108,5 @@ func (o *object) addUsage(ctx context.Context, r Reader, b budgets.Description, 
 		o.Unread = message(codeOf(err), err)
 		return
 	}
-	users.Ended = users.Ended[:min(len(users.Ended), eventsAtMost)]
-	o.Users, o.Chart = &users, course(b, users, events)
+	o.Users, o.Chart = newUsers(users, events, ""), course(b, users, events)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -14,7 +15,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 )
 
 // team is what the people of a namespace want to know: what is left, when it recovers, and why.
@@ -24,15 +24,16 @@ type team struct {
 	Pager     list         // of the budgets
 	Lists     []list
 	Requests  requests
-	Stopped   []history.Event // evictions and pauses
-	Events    []history.Event // the others
+	Stopped   []history.Event // the latest evictions and pauses
+	Events    []history.Event // the latest others
+	all       []history.Event
 }
 
 type teamBudget struct {
 	row
 	budgets.Description
 	Columns []string
-	Users   *BudgetUsage // nil if it is on the page of the budget only
+	Users   *users // nil if they are on the page of the budget only
 	// Here is the usage of this namespace, if the budget has others.
 	Here string
 }
@@ -48,7 +49,7 @@ func (s *site) team(w http.ResponseWriter, r *http.Request) {
 		body := s.newTeam(namespace, report, r.URL.Query())
 		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
 		if err == nil {
-			body.Stopped, body.Events, err = s.teamEvents(ctx, report)
+			err = s.addEvents(ctx, &body, report)
 		}
 		complete := s.addUsers(ctx, body)
 		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Old: !complete, Body: body}, err
@@ -72,14 +73,12 @@ func (s *site) addUsers(ctx context.Context, t team) bool {
 		if b.UsageReport == nil || b.UsageReport.LimitGPUHours == nil {
 			continue
 		}
-		users, err := s.Reader.BudgetUsage(ctx, b.Description)
+		used, err := s.Reader.BudgetUsage(ctx, b.Description)
 		if err != nil {
 			complete = false
 			continue
 		}
-		users.Ended = slices.DeleteFunc(users.Ended, func(p usage.Pod) bool { return p.Namespace != t.Namespace })
-		users.Ended = users.Ended[:min(len(users.Ended), eventsAtMost)]
-		b.Users = &users
+		b.Users = newUsers(used, t.all, t.Namespace)
 	}
 	return complete
 }
@@ -95,27 +94,39 @@ func ofTeam(r reconcile.StatusReport, namespace string) reconcile.StatusReport {
 // stops are the events about pods that a budget ended.
 var stops = []history.Kind{history.Evict, history.Evicted, history.Pause, history.Paused}
 
-// teamEvents returns the events of the budgets and stock pools of a team in the last seven days: those that ended
-// pods, and the others.
-func (s *site) teamEvents(ctx context.Context, r reconcile.StatusReport) (stopped, others []history.Event, err error) {
+// addEvents adds the events of the budgets and stock pools of a team in the last seven days.
+func (s *site) addEvents(ctx context.Context, t *team, r reconcile.StatusReport) error {
 	q := EventQuery{Since: "7d", Limit: chartedAtMost}
 	for _, of := range r.Declarations() {
 		q.Objects = append(q.Objects, of.Object())
 	}
 	if len(q.Objects) == 0 {
-		return nil, nil, nil
+		return nil
 	}
 	found, err := s.Reader.Events(ctx, q)
-	for _, e := range slices.Backward(found.Events) {
-		list := &others
+	t.all = newestFirst(found.Events)
+	for _, e := range t.all {
+		list := &t.Events
 		if slices.Contains(stops, e.Kind) {
-			list = &stopped
+			list = &t.Stopped
 		}
 		if len(*list) < eventsAtMost {
 			*list = append(*list, e)
 		}
 	}
-	return stopped, others, err
+	return err
+}
+
+// withoutCommands returns details without what to do, which is for those with the CLI.
+func withoutCommands(details []string) (left []string) {
+	command := false
+	for _, line := range details {
+		command = strings.HasPrefix(line, "to do:") || command && strings.HasPrefix(line, " ")
+		if !command {
+			left = append(left, line)
+		}
+	}
+	return left
 }
 
 // teamBudgetsAtMost is the most budgets on one page of a team.
@@ -146,7 +157,7 @@ func (s *site) newTeam(namespace string, r reconcile.StatusReport, query url.Val
 	}
 	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] }))
 	for _, row := range t.Pager.Rows {
-		row.Details = details[row.Object]
+		row.Details = withoutCommands(details[row.Object])
 		of := teamBudget{row: row, Description: described[row.Object], Columns: t.Pager.Columns}
 		if of.UsageReport != nil && len(of.ByNamespace) > 1 {
 			of.Here = of.ByNamespace[namespace]
@@ -155,7 +166,7 @@ func (s *site) newTeam(namespace string, r reconcile.StatusReport, query url.Val
 	}
 	for _, l := range t.Lists {
 		for n := range l.Rows {
-			l.Rows[n].Details = details[l.Rows[n].Object]
+			l.Rows[n].Details = withoutCommands(details[l.Rows[n].Object])
 		}
 	}
 	return t

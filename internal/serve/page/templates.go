@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
@@ -29,16 +29,17 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 })
 
 var functions = template.FuncMap{
-	"asset":  func(file string) string { return "/assets/" + file + "?v=" + versions()[file] },
-	"styles": styles,
-	"time":   timeElement,
-	"rank":   func(s state.State) string { return s.Rank().String() },
-	"link":   linkOf,
-	"who":    subjects,
-	"how":    howEnded,
-	"some":   some,
-	"team":   func(namespace string) string { return link("teams", namespace) },
-	"words":  func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
+	"asset":   func(file string) string { return "/assets/" + file + "?v=" + versions()[file] },
+	"styles":  styles,
+	"time":    timeElement,
+	"rank":    func(s state.State) string { return s.Rank().String() },
+	"link":    linkOf,
+	"who":     subjects,
+	"texts":   texts,
+	"reasons": func(all []string) template.HTML { return texts(all...) },
+	"some":    some,
+	"team":    func(namespace string) string { return link("teams", namespace) },
+	"words":   func(of any) string { return strings.ReplaceAll(fmt.Sprint(of), "_", " ") },
 }
 
 // timeElement is a time in UTC. A script writes it in the time zone of the reader.
@@ -48,6 +49,20 @@ func timeElement(at time.Time) template.HTML {
 	}
 	at = at.UTC()
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, at.Format(time.RFC3339), at.Format("2006-01-02 15:04 UTC"))) //nolint:gosec // digits
+}
+
+var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// texts joins texts. Times in them are elements, which a script writes in the time zone of the reader.
+func texts(all ...string) template.HTML {
+	escaped := template.HTMLEscapeString(strings.Join(all, "; "))
+	return template.HTML(instants.ReplaceAllStringFunc(escaped, func(text string) string { //nolint:gosec // escaped
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return text
+		}
+		return string(timeElement(at))
+	}))
 }
 
 // linkOf is the page of an object; empty for what has none.
@@ -82,26 +97,4 @@ func some(names []string) string {
 		names = append(names[:namedAtMost:namedAtMost], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, ", ")
-}
-
-// howEnded is how a pod ended, by the source of its end.
-func howEnded(source *string) string {
-	if source == nil {
-		return ""
-	}
-	switch ledger.Source(*source) {
-	case ledger.Rejected:
-		return "its node rejected it"
-	case ledger.ContainerFinished, ledger.NotReady, ledger.StatusWritten, ledger.SeenTerminal:
-		return "its containers ended"
-	case ledger.DisruptionTarget:
-		return "evicted or preempted"
-	case ledger.InstanceEnded:
-		return "its instance was reclaimed or terminated"
-	case ledger.NodeGone:
-		return "its node disappeared"
-	case ledger.DeletionTimestamp, ledger.Event:
-		return "deleted"
-	}
-	return "deleted; the time is an estimate"
 }
