@@ -71,6 +71,13 @@ func shownOf(s reconcile.StatusReport) map[string]string {
 		}
 		set(p.Summary().Object(), []state.State{p.State}, p.Available, p.Desired, p.Allocated, p.Waiting, p.Replicas)
 	}
+	for _, n := range s.Notifications {
+		last := none
+		if !n.DeliveredAt.IsZero() {
+			last = &n.DeliveredAt
+		}
+		set(n.Object(), []state.State{n.State}, n.Type, n.Delivered, n.Pending, last)
+	}
 	return list
 }
 
