@@ -6,12 +6,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim/world"
 )
 
-// Limits and names of the tag API's queries (tag models.go).
-const (
-	maxTagFilters      = 10
-	instancePrefix     = "instance"
-	serviceOfInstances = "cvm"
-)
+// maxTagFilters is a limit of the tag API's queries (tag models.go).
+const maxTagFilters = 10
 
 type tagFilter struct {
 	TagKey   *string  `json:"TagKey,omitempty"`

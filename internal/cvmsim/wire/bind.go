@@ -22,8 +22,6 @@ type BindError struct {
 	Message string
 }
 
-func (e *BindError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Message) }
-
 // Bind fills dst, a pointer to a struct, from decoded JSON or flattened form values. It is stricter
 // than encoding/json: names are case-sensitive, unknown ones are rejected, and only formValue is
 // converted. A JSON null counts as absent.
