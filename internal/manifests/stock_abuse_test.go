@@ -181,7 +181,7 @@ func changesStock(t *testing.T, server *kubetest.Cluster, c *kubecluster.Cluster
 	if err != nil {
 		t.Fatalf("taking one over: %v", err)
 	}
-	live, err := c.CreateStock(ctx, d.EmptyDeployment("a"))
+	live, err := c.CreateStock(ctx, d.InitialDeployment("a", 0))
 	if err != nil {
 		t.Fatalf("creating: %v", err)
 	}

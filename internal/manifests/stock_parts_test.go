@@ -127,14 +127,14 @@ func TestStockPoolsInSomeNamespacesAlone(t *testing.T) {
 		c := signedInAs(t, cluster, manifests.RunNamespaceOf(manifests.DefaultNamespace), account)
 		d := stockPool(here)
 		kubetest.WaitFor(t, "the rights of "+account+" to be in force", func(ctx context.Context) error {
-			made, err := c.CreateStock(ctx, d.EmptyDeployment("a"))
+			made, err := c.CreateStock(ctx, d.InitialDeployment("a", 0))
 			if err == nil {
 				err = c.DeleteStock(ctx, made)
 			}
 			return err
 		})
 		d.Namespace = there
-		if _, err := c.CreateStock(t.Context(), d.EmptyDeployment("a")); err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
+		if _, err := c.CreateStock(t.Context(), d.InitialDeployment("a", 0)); err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
 			t.Errorf("%s: in another namespace: %v", account, err)
 		}
 		if seen, err := c.StockOf(t.Context(), there, d.Name); err != nil || !seen.Known() {

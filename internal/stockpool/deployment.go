@@ -16,13 +16,8 @@ import (
 // Container is the container's name in a Deployment that the pool created.
 const Container = "runtime"
 
-// EmptyDeployment returns the Deployment as it is created: the whole declaration, without pods. The token
-// identifies the creation.
-func (d Declaration) EmptyDeployment(token string) *appsv1.Deployment {
-	return d.InitialDeployment(token, 0)
-}
-
-// InitialDeployment is EmptyDeployment with as many replicas as there are pods to adopt.
+// InitialDeployment returns the Deployment as it is created: the whole declaration, with as many
+// replicas as there are pods to adopt. The token identifies the creation.
 func (d Declaration) InitialDeployment(token string, replicas int) *appsv1.Deployment {
 	bare := d.Deployment(Container, replicas)
 	bare.Annotations = map[string]string{AnnotationOpened: token}

@@ -48,7 +48,7 @@ func TestPodsHoldWhatIsDeclared(t *testing.T) {
 	if !*spec.AutomountServiceAccountToken || spec.SecurityContext != nil || spec.Containers[0].SecurityContext != nil {
 		t.Errorf("it gets what it does not ask for: %+v", spec)
 	}
-	if bare := d.EmptyDeployment("token"); *bare.Spec.Replicas != 0 || bare.Annotations[stockpool.AnnotationOpened] != "token" {
+	if bare := d.InitialDeployment("token", 0); *bare.Spec.Replicas != 0 || bare.Annotations[stockpool.AnnotationOpened] != "token" {
 		t.Errorf("a new one is %+v", bare)
 	}
 }
@@ -56,7 +56,7 @@ func TestPodsHoldWhatIsDeclared(t *testing.T) {
 func TestLabelsThatASelectorNeedsAreNamed(t *testing.T) {
 	t.Parallel()
 	d := declared()
-	of := d.EmptyDeployment("a")
+	of := d.InitialDeployment("a", 0)
 	if err := d.Selects(of); err != nil {
 		t.Error(err)
 	}

@@ -113,7 +113,7 @@ func TestWhatOthersAddIsRemoved(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
 			d := stockIn(server.Namespace(t), func(d *stockpool.Declaration) { d.Replicas = 0; d.Memory = "2Gi" })
-			made, err := c.CreateStock(t.Context(), d.EmptyDeployment("token"))
+			made, err := c.CreateStock(t.Context(), d.InitialDeployment("token", 0))
 			if err != nil {
 				t.Fatal(err)
 			}

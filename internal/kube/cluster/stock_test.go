@@ -35,11 +35,11 @@ func TestStockPoolDeploymentLifecycle(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t, "pod-security.kubernetes.io/enforce=restricted"))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
+	made, err := c.CreateStock(ctx, d.InitialDeployment("token", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateStock(ctx, d.EmptyDeployment("another")); !errors.Is(err, stockpool.ErrChanged) {
+	if _, err := c.CreateStock(ctx, d.InitialDeployment("another", 0)); !errors.Is(err, stockpool.ErrChanged) {
 		t.Errorf("created again: %v", err)
 	}
 	answer, err := c.ApplyStock(ctx, made, d.Desired(made, "", 2))
@@ -118,7 +118,7 @@ func TestSomebodysChangeIsFound(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
+	made, err := c.CreateStock(ctx, d.InitialDeployment("token", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestStockIsObservedInOneList(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
 	d := stockIn(server.Namespace(t))
 	ctx := t.Context()
-	made, err := c.CreateStock(ctx, d.EmptyDeployment("token"))
+	made, err := c.CreateStock(ctx, d.InitialDeployment("token", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestATakenPodIsReplacedByARun(t *testing.T) {
 func TestInvalidPoolIsRefusedEarly(t *testing.T) {
 	t.Parallel()
 	foreign := func(d *fixture) {
-		of := pool().EmptyDeployment("")
+		of := pool().InitialDeployment("", 0)
 		of.Annotations, of.Labels = nil, nil
 		d.Cluster.Put(key, of)
 	}
@@ -183,7 +183,7 @@ func TestAnotherClusterIsNotTouched(t *testing.T) {
 func TestADeploymentIsAdoptedByAnUpdate(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	theirs := pool().EmptyDeployment("")
+	theirs := pool().InitialDeployment("", 0)
 	theirs.Annotations, theirs.Labels = nil, nil
 	theirs.Spec.Template.Spec.Containers[0].Name = "main"
 	d.Cluster.Put(key, theirs)

@@ -60,7 +60,7 @@ var operations = map[string]operation{
 	},
 	"take over": {
 		before: func(d *fixture) {
-			theirs := pool().EmptyDeployment("")
+			theirs := pool().InitialDeployment("", 0)
 			theirs.Annotations, theirs.Labels = nil, nil
 			theirs.Spec.Template.Spec.Containers[0].Name, *theirs.Spec.Replicas = "main", 1
 			d.Cluster.Put(key, theirs)

@@ -23,7 +23,7 @@ func TestACreationThatLandsLateIsItsOwn(t *testing.T) {
 	d.Cluster.Hook = faults.Before(func(method string) {
 		if method == "CreateStock" { // the first lands before the second
 			d.Cluster.Hook = nil
-			d.Cluster.Put(key, pool().EmptyDeployment(first))
+			d.Cluster.Put(key, pool().InitialDeployment(first, 0))
 		}
 	})
 	if _, err := d.Process().StockPools().Create(context.Background(), pool(), 0); err != nil {

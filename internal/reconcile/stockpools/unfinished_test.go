@@ -67,7 +67,7 @@ func TestAnImportTakesACreationUp(t *testing.T) {
 func TestARecordedAdoptionIsKnown(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	theirs := pool().EmptyDeployment("")
+	theirs := pool().InitialDeployment("", 0)
 	theirs.Annotations, theirs.Labels = nil, nil
 	d.Cluster.Put(key, theirs)
 	imported := d.imported().Declaration

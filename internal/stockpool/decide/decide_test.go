@@ -64,7 +64,7 @@ func TestUnobservedObjectsAreNotChanged(t *testing.T) {
 func TestSomeoneElsesDeploymentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
-	w.live = w.declaration.EmptyDeployment("a tenant's")
+	w.live = w.declaration.InitialDeployment("a tenant's", 0)
 	w.live.UID = "foreign"
 	var taken *decide.TakenError
 	if p := w.decide(); len(p.Decisions) > 0 || !errors.As(p.Refused, &taken) || p.Status.Phase != decide.Degraded {
@@ -282,7 +282,7 @@ func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 func TestADeploymentIsTakenOverByItsUID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(func(d *stockpool.Declaration) { d.DeploymentUID = "theirs" }))
-	w.live = w.declaration.EmptyDeployment("")
+	w.live = w.declaration.InitialDeployment("", 0)
 	w.live.UID, w.live.Annotations = "theirs", nil
 	w.live.Spec.Template.Spec.Containers[0].Name = "main"
 	if p := w.decide(); len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindOwn {

@@ -288,7 +288,7 @@ func (w *world) verify(t *rapid.T) {
 	}
 	foreign := newWorld(w.declaration)
 	foreign.journal, foreign.covers = w.journal, w.covers
-	foreign.live = w.declaration.EmptyDeployment("a tenant's own")
+	foreign.live = w.declaration.InitialDeployment("a tenant's own", 0)
 	foreign.live.UID = "foreign"
 	if p := foreign.decide(); len(p.Decisions) > 0 || p.Refused == nil {
 		t.Errorf("somebody else's is touched: %v", p.Decisions)
