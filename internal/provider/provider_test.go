@@ -1,9 +1,11 @@
 package provider
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 )
 
 // Each schema is well-formed, secrets are sensitive, and arguments that replace say so.
@@ -30,6 +33,7 @@ func TestSchemas(t *testing.T) {
 		if diags := s.Schema.ValidateImplementation(t.Context()); diags.HasError() {
 			t.Error(diags)
 		}
+		checkDescriptions(t, "", s.Schema.Attributes)
 		for _, name := range []string{"name", "namespace", "region"} { // the arguments that replace
 			if a, has := s.Schema.Attributes[name]; has && !strings.HasSuffix(a.GetMarkdownDescription(), " Changing this forces replacement.") {
 				t.Errorf("the description of %s does not say that a change replaces: %q", name, a.GetMarkdownDescription())
@@ -53,6 +57,27 @@ func TestSchemas(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// checkDescriptions requires a sentence for each attribute, with its default.
+func checkDescriptions(t *testing.T, above string, attributes map[string]rschema.Attribute) {
+	t.Helper()
+	withoutDefault := []string{"region", "refresh", "nodes.drain", "enforcement"}
+	for name, a := range attributes {
+		name, text := above+name, cmp.Or(a.GetMarkdownDescription(), a.GetDescription())
+		if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] && text[0] != '`' {
+			t.Errorf("the description of %s is not a sentence: %q", name, text)
+		}
+		if a.IsOptional() && a.IsComputed() && !slices.Contains(withoutDefault, name) && !strings.Contains(text, "Default: `") {
+			t.Errorf("the description of %s lacks its default: %q", name, text)
+		}
+		switch nested := a.(type) {
+		case rschema.SingleNestedAttribute:
+			checkDescriptions(t, name+".", nested.Attributes)
+		case rschema.ListNestedAttribute:
+			checkDescriptions(t, name+".", nested.NestedObject.Attributes)
 		}
 	}
 }

@@ -3,9 +3,7 @@ package budget
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -195,33 +193,4 @@ func namesIn(attributes map[string]schema.Attribute) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// The registry's page is made of the descriptions: each attribute has one that
-// is a sentence, and each default is mentioned as it is.
-func TestEveryAttributeIsDescribed(t *testing.T) {
-	t.Parallel()
-	describe(t, "", budgetSchema(t).Attributes)
-}
-
-func describe(t *testing.T, above string, attributes map[string]schema.Attribute) {
-	t.Helper()
-	for name, a := range attributes {
-		text := a.GetMarkdownDescription()
-		if text == "" {
-			text = a.GetDescription()
-		}
-		if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] && text[0] != '`' {
-			t.Errorf("the description of %s%s is no sentence: %q", above, name, text)
-		}
-		if a.IsOptional() && a.IsComputed() && name != "enforcement" && !strings.Contains(text, "Default: `") {
-			t.Errorf("the description of %s%s does not say its default: %q", above, name, text)
-		}
-		switch nested := a.(type) {
-		case schema.SingleNestedAttribute:
-			describe(t, fmt.Sprintf("%s%s.", above, name), nested.Attributes)
-		case schema.ListNestedAttribute:
-			describe(t, fmt.Sprintf("%s%s.", above, name), nested.NestedObject.Attributes)
-		}
-	}
 }

@@ -3,7 +3,6 @@ package spotpool
 import (
 	"context"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -15,36 +14,6 @@ func poolSchema(t *testing.T) schema.Schema {
 	var resp resource.SchemaResponse
 	NewResource().Schema(context.Background(), resource.SchemaRequest{}, &resp)
 	return resp.Schema
-}
-
-// The registry's page is made of the descriptions: each attribute has one that
-// is a sentence, and each default is mentioned.
-func TestEveryAttributeIsDescribed(t *testing.T) {
-	t.Parallel()
-	describe(t, "", poolSchema(t).Attributes)
-}
-
-func describe(t *testing.T, above string, attributes map[string]schema.Attribute) {
-	t.Helper()
-	for name, a := range attributes {
-		text := a.GetMarkdownDescription()
-		if text == "" {
-			text = a.GetDescription()
-		}
-		if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] && text[0] != '`' {
-			t.Errorf("the description of %s%s is no sentence: %q", above, name, text)
-		}
-		if a.IsOptional() && a.IsComputed() && above+name != "region" && above+name != "refresh" && above+name != "nodes.drain" &&
-			!strings.Contains(text, "Default: `") {
-			t.Errorf("the description of %s%s does not say its default: %q", above, name, text)
-		}
-		switch nested := a.(type) {
-		case schema.SingleNestedAttribute:
-			describe(t, above+name+".", nested.Attributes)
-		case schema.ListNestedAttribute:
-			describe(t, above+name+".", nested.NestedObject.Attributes)
-		}
-	}
 }
 
 // An argument for a password would put it into the state, the same for all
