@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
 // holding starts a process that holds the lock "run" for a minute at a time.
@@ -108,14 +109,14 @@ func TestUnprovenDeathKeepsTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed
-	l := take(t, s, "own")
+	l := storetest.Lock(t, s, "own")
 	var alive map[string]any
 	for _, lease := range leases(t, cluster, namespace) {
 		if lease.Name == "gpupool.locks.own" {
 			alive = holderOn(t, lease)
 		}
 	}
-	defer release(t, l)
+	defer storetest.Release(t, l)
 	alive["nonce"] = dead["nonce"]
 	started, ok := alive["started"].(float64)
 	if !ok {
@@ -166,7 +167,7 @@ func TestUnprovenDeathKeepsTheLock(t *testing.T) {
 				t.Fatalf("got %v, want it taken: %v", err, c.taken)
 			}
 			if c.taken {
-				release(t, got)
+				storetest.Release(t, got)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
 // TestALockThatTookLongToTakeIsLostInTime has the first call for a lock hang for most of a lease,
@@ -46,8 +47,8 @@ func TestALockThatTookLongToTakeIsLostInTime(t *testing.T) {
 			default:
 				t.Error("two believe that they hold the lock")
 			}
-			release(t, l)
-			release(t, next)
+			storetest.Release(t, l)
+			storetest.Release(t, next)
 		})
 	}
 }
@@ -62,7 +63,7 @@ func TestALockOutlivesItsMachinesSleep(t *testing.T) {
 	p := newProxy(t, cluster)
 	unhurried := kubernetes.Options{LeaseDuration: 24 * time.Second, RenewEvery: 6 * time.Second}
 	holder := p.open(t, namespace, unhurried)
-	l := take(t, holder, poolLock)
+	l := storetest.Lock(t, holder, poolLock)
 	var mu sync.Mutex
 	var renewals []time.Time
 	p.set(func(call string) fault {
@@ -91,5 +92,5 @@ func TestALockOutlivesItsMachinesSleep(t *testing.T) {
 		t.Errorf("a living holder's lock was taken: %v %v", got, err)
 	}
 	stillHeld(t, l)
-	release(t, l)
+	storetest.Release(t, l)
 }

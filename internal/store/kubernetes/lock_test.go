@@ -15,25 +15,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
 const poolLock = "spot_pool/ap-singapore/train"
-
-func take(t *testing.T, s store.Store, name string) store.Lock {
-	t.Helper()
-	l, err := s.Lock(t.Context(), name, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func release(t *testing.T, l store.Lock) {
-	t.Helper()
-	if err := l.Release(); err != nil {
-		t.Error(err)
-	}
-}
 
 // lostWithin fails unless the lock says within a time that it is lost.
 func lostWithin(t *testing.T, l store.Lock, d time.Duration) {
@@ -66,13 +51,13 @@ func leases(t *testing.T, cluster *kubetest.Cluster, namespace string) []coordin
 func TestALockIsALeaseThatGoesWithIt(t *testing.T) {
 	t.Parallel()
 	s, cluster, namespace := fresh(t)
-	l := take(t, s, poolLock)
+	l := storetest.Lock(t, s, poolLock)
 	list := leases(t, cluster, namespace)
 	if len(list) != 1 || list[0].Name != "gpupool.locks.spot--pool.ap-singapore.train" || *list[0].Spec.LeaseDurationSeconds != 60 ||
 		!strings.HasPrefix(*list[0].Spec.HolderIdentity, "gpupool test/") || list[0].Annotations["gpupool/key"] != "locks/"+poolLock {
 		t.Errorf("the leases are %+v", list)
 	}
-	release(t, l)
+	storetest.Release(t, l)
 	if list := leases(t, cluster, namespace); len(list) > 0 {
 		t.Errorf("what was given back left %+v", list)
 	}
@@ -89,7 +74,7 @@ func TestALivingHolderKeepsItsLockWhateverTheClocksSay(t *testing.T) {
 			p := newProxy(t, cluster)
 			p.ahead = ahead
 			holder, other := p.open(t, namespace, short), p.open(t, namespace, short)
-			l := take(t, holder, poolLock)
+			l := storetest.Lock(t, holder, poolLock)
 			var locked *store.LockedError
 			for _, wait := range []time.Duration{0, short.LeaseDuration + 2*time.Second} {
 				if got, err := other.Lock(t.Context(), poolLock, wait); !errors.As(err, &locked) {
@@ -109,11 +94,11 @@ func TestALivingHolderKeepsItsLockWhateverTheClocksSay(t *testing.T) {
 			if err != nil || time.Since(began) > short.LeaseDuration+3*time.Second {
 				t.Fatalf("after %s: %v", time.Since(began), err)
 			}
-			release(t, l) // which is the other's now
+			storetest.Release(t, l) // which is the other's now
 			if _, err := holder.Lock(t.Context(), poolLock, 0); !errors.As(err, &locked) {
 				t.Errorf("what was lost was given back for its new holder: %v", err)
 			}
-			release(t, next)
+			storetest.Release(t, next)
 		})
 	}
 }
@@ -123,7 +108,7 @@ func TestALockThatSomeoneTookIsLost(t *testing.T) {
 	_, cluster, namespace := fresh(t)
 	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
 	api := cluster.Client().CoordinationV1().Leases(namespace)
-	l := take(t, s, poolLock)
+	l := storetest.Lock(t, s, poolLock)
 	found := leases(t, cluster, namespace)[0]
 	robber := "kubectl"
 	kubetest.WaitFor(t, "the lease to be edited", func(ctx context.Context) error {
@@ -136,16 +121,16 @@ func TestALockThatSomeoneTookIsLost(t *testing.T) {
 		return err
 	})
 	lostWithin(t, l, short.LeaseDuration)
-	release(t, l)
+	storetest.Release(t, l)
 	if list := leases(t, cluster, namespace); len(list) != 1 || *list[0].Spec.HolderIdentity != robber {
 		t.Errorf("the new holder's lease is %+v", list)
 	}
-	removed := take(t, s, "run")
+	removed := storetest.Lock(t, s, "run")
 	if err := api.Delete(t.Context(), "gpupool.locks.run", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	lostWithin(t, removed, short.LeaseDuration)
-	release(t, removed)
+	storetest.Release(t, removed)
 }
 
 func TestALeaseThatWasLabeledIsStillHeld(t *testing.T) {
@@ -153,7 +138,7 @@ func TestALeaseThatWasLabeledIsStillHeld(t *testing.T) {
 	_, cluster, namespace := fresh(t)
 	s := open(t, kubeclient.Config{ConfigPath: cluster.Kubeconfig()}, namespace, short)
 	api := cluster.Client().CoordinationV1().Leases(namespace)
-	l := take(t, s, "run")
+	l := storetest.Lock(t, s, "run")
 	edit := func(value string) {
 		t.Helper()
 		kubetest.WaitFor(t, "the lease to be edited", func(ctx context.Context) error {
@@ -174,8 +159,8 @@ func TestALeaseThatWasLabeledIsStillHeld(t *testing.T) {
 		t.Errorf("got %v, want a LockedError", err)
 	}
 	edit("b")
-	release(t, l)
-	release(t, take(t, s, "run"))
+	storetest.Release(t, l)
+	storetest.Release(t, storetest.Lock(t, s, "run"))
 }
 
 func TestLostAnswersAboutLocks(t *testing.T) {
@@ -197,8 +182,8 @@ func TestLostAnswersAboutLocks(t *testing.T) {
 			time.Sleep(2*short.RenewEvery + short.RenewEvery/2)
 			stillHeld(t, l)
 			p.set(first("DELETE", f))
-			release(t, l)
-			release(t, take(t, others, "run"))
+			storetest.Release(t, l)
+			storetest.Release(t, storetest.Lock(t, others, "run"))
 		})
 	}
 }
@@ -218,7 +203,7 @@ func TestALeaseFromTheFutureIsJudgedByWhatIsSeen(t *testing.T) {
 	if took := time.Since(began); err != nil || took < time.Second {
 		t.Fatalf("after %s: %v, want the lock once a second has passed", took, err)
 	}
-	release(t, l)
+	storetest.Release(t, l)
 }
 
 // TestLeaseHolder is reported until its lease expires or is released.
@@ -237,11 +222,11 @@ func TestLeaseHolder(t *testing.T) {
 	if h := holder(); h == nil || !h.Gone || h.Host != "gone" {
 		t.Errorf("a lease that is over is held by %+v", h)
 	}
-	l := take(t, s, "run")
+	l := storetest.Lock(t, s, "run")
 	if h := holder(); h == nil || h.PID != os.Getpid() || h.Command == "" || h.Gone || time.Since(h.Since) > time.Minute || !h.Until.After(h.Heard) {
 		t.Errorf("the lease is held by %+v", h)
 	}
-	release(t, l)
+	storetest.Release(t, l)
 	if h := holder(); h != nil {
 		t.Errorf("a lease that was given back is held by %v", h)
 	}

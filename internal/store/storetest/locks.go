@@ -11,7 +11,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-func lock(t *testing.T, s store.Store, name string) store.Lock {
+// Lock takes a lock.
+func Lock(t *testing.T, s store.Store, name string) store.Lock {
 	t.Helper()
 	l, err := s.Lock(t.Context(), name, 0)
 	if err != nil {
@@ -20,26 +21,27 @@ func lock(t *testing.T, s store.Store, name string) store.Lock {
 	return l
 }
 
-func release(t *testing.T, l store.Lock) {
+// Release releases a lock.
+func Release(t *testing.T, l store.Lock) {
 	t.Helper()
 	if err := l.Release(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 }
 
 func lockExcludes(t *testing.T, s store.Store) {
-	first := lock(t, s, "spot_pool/ap-singapore/train")
+	first := Lock(t, s, "spot_pool/ap-singapore/train")
 	_, err := s.Lock(t.Context(), "spot_pool/ap-singapore/train", 0)
 	var locked *store.LockedError
 	if !errors.As(err, &locked) || locked.Name != "spot_pool/ap-singapore/train" || locked.Holder == "" {
 		t.Fatalf("the second lock: got the error %v, want a LockedError", err)
 	}
-	other := lock(t, s, "run")
-	above := lock(t, s, "spot_pool/ap-singapore")
-	release(t, first)
-	release(t, first) // harmless
-	second := lock(t, s, "spot_pool/ap-singapore/train")
-	release(t, first) // and not the second's
+	other := Lock(t, s, "run")
+	above := Lock(t, s, "spot_pool/ap-singapore")
+	Release(t, first)
+	Release(t, first) // harmless
+	second := Lock(t, s, "spot_pool/ap-singapore/train")
+	Release(t, first) // and not the second's
 	if _, err := s.Lock(t.Context(), "spot_pool/ap-singapore/train", 0); !errors.As(err, &locked) {
 		t.Errorf("releasing a lock again gave back another's: %v", err)
 	}
@@ -49,12 +51,12 @@ func lockExcludes(t *testing.T, s store.Store) {
 			t.Error("a held lock says that it is lost")
 		default:
 		}
-		release(t, l)
+		Release(t, l)
 	}
 }
 
 func lockWaits(t *testing.T, s store.Store) {
-	first := lock(t, s, "run")
+	first := Lock(t, s, "run")
 	got := make(chan error)
 	go func() {
 		l, err := s.Lock(t.Context(), "run", time.Minute)
@@ -68,15 +70,15 @@ func lockWaits(t *testing.T, s store.Store) {
 		t.Fatalf("the second lock did not wait: %v", err)
 	case <-time.After(20 * time.Millisecond):
 	}
-	release(t, first)
+	Release(t, first)
 	if err := <-got; err != nil {
 		t.Errorf("waiting for a lock that is given back: %v", err)
 	}
 }
 
 func lockEnds(t *testing.T, s store.Store) {
-	held := lock(t, s, "run")
-	defer release(t, held)
+	held := Lock(t, s, "run")
+	defer Release(t, held)
 	var locked *store.LockedError
 	if _, err := s.Lock(t.Context(), "run", 5*time.Millisecond); !errors.As(err, &locked) {
 		t.Errorf("the wait was over: got the error %v, want a LockedError", err)

@@ -42,7 +42,7 @@ func Looking(t *testing.T, place Place) {
 	for _, kind := range store.Kinds() {
 		write(t, made, store.Key{Kind: kind, Name: "ap-singapore/train"}, "a", "")
 	}
-	release(t, lock(t, made, "run"))
+	Release(t, Lock(t, made, "run"))
 	unchanged("looking into a store", func() { look(t, place) })
 	unchanged("opening a store that is there", func() {
 		if _, err := place.Open(true); err != nil {
