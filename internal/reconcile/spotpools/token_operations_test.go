@@ -10,6 +10,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
+// cutLaunch returns a pool with a token, whose update was killed before its launch.
+func cutLaunch(w *world) spotpool.Declaration {
+	d := w.mustJoinByToken(1, 3)
+	d.Minimum = 3
+	process := faults.Killed("Launch", false)
+	_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
+	if !process.Dead() {
+		w.t.Fatal("the update never came to its launch")
+	}
+	return d
+}
+
 // tokenOperations are those on pools whose machines join by a token.
 func tokenOperations() []operation {
 	withoutToken := func(d *spotpool.Declaration) { d.BootstrapToken, d.UserData = nil, "" }
@@ -35,31 +47,16 @@ func tokenOperations() []operation {
 			instances: 2, launches: 3,
 		},
 		{
-			name: "reconcile after a launch with a token was cut",
-			prepare: func(w *world) spotpool.Declaration {
-				d := w.mustJoinByToken(1, 3)
-				d.Minimum = 3
-				process := faults.Killed("Launch", false)
-				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-				if !process.Dead() {
-					w.t.Fatal("the update never came to its launch")
-				}
-				return d
-			},
-			do: reconcileOnce, again: noMore, short: true,
+			name:    "reconcile after a launch with a token was cut",
+			prepare: cutLaunch,
+			do:      reconcileOnce, again: noMore, short: true,
 			instances: 3, launches: 3,
 		},
 		{
 			// Its Secret is deleted and made again: killed in between, it is made by the next.
 			name: "reconcile long after a launch with a token was cut",
 			prepare: func(w *world) spotpool.Declaration {
-				d := w.mustJoinByToken(1, 3)
-				d.Minimum = 3
-				process := faults.Killed("Launch", false)
-				_, _ = w.Pools(process).Update(context.Background(), d, reconciletest.LongWait)
-				if !process.Dead() {
-					w.t.Fatal("the update never came to its launch")
-				}
+				d := cutLaunch(w)
 				w.Cluster.Step(13 * time.Hour)
 				return d
 			},
