@@ -19,11 +19,15 @@ var update = flag.Bool("update", false, "write the golden files")
 // Updating reports whether golden files are written.
 func Updating() bool { return *update }
 
-// Golden compares a text with the file of that name in testdata/golden. The flag
-// -update writes the file.
+// Golden is GoldenFile for the file of that name in testdata/golden.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
+	GoldenFile(t, filepath.Join("testdata", "golden", name), got)
+}
+
+// GoldenFile compares a text with a file. The flag -update writes the file.
+func GoldenFile(t *testing.T, path, got string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -34,7 +38,7 @@ func Golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
+		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
 

@@ -2,9 +2,7 @@ package oncall
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 )
 
 // The size of the terminal that people read at night.
@@ -20,8 +18,6 @@ const (
 	columns = 80
 	rows    = 24
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // screen is what a command shows on a terminal, line by line.
 func (s *scene) screen(args ...string) []string {
@@ -62,24 +58,7 @@ func check(t *testing.T, name, command string, lines []string, cause, remedy str
 	if more := len(lines) - (rows - 1); more > 0 {
 		text += fmt.Sprintf("(%d more lines)\n", more)
 	}
-	golden(t, name, text)
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	clitest.GoldenFile(t, filepath.Join("testdata", name+".golden"), text)
 }
 
 // sameLength are what differs from one test to the next, and is as long each time.
