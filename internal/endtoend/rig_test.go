@@ -37,17 +37,8 @@ var team = kubetest.Labels(map[string]string{"team": "a"})
 func newRig(t *testing.T, changes ...func(*budget.Declaration)) *rig {
 	t.Helper()
 	server := kubetest.Start(t)
-	admission := server.Client().AdmissionregistrationV1()
-	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
-	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
-			!apierrors.IsAlreadyExists(err) {
-			t.Fatal(err)
-		}
-	}
+	kubetest.Ensure(t, server, kubecluster.FreezePolicy())
+	kubetest.Ensure(t, server, kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames()))...)
 	r := &rig{t: t, server: server, namespace: server.Namespace(t), dir: t.TempDir() + "/store"}
 	d := budget.Declaration{
 		Name: "team-a", GPUHours: "0.001", Window: "24h", Thresholds: []int{100},

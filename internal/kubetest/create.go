@@ -43,6 +43,16 @@ func Create[T object](t testing.TB, c *Cluster, of T) T {
 	return made
 }
 
+// Ensure creates the objects that do not exist, for all tests of the cluster.
+func Ensure[T object](t testing.TB, c *Cluster, all ...T) {
+	t.Helper()
+	for _, of := range all {
+		if _, err := TryCreate(t.Context(), c, of); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatalf("create %T %s/%s: %v", of, of.GetNamespace(), of.GetName(), err)
+		}
+	}
+}
+
 // TryCreate creates the object, or returns the server's refusal.
 func TryCreate[T object](ctx context.Context, c *Cluster, of T) (T, error) {
 	var none T

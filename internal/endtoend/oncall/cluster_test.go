@@ -89,17 +89,8 @@ func (elsewhere) UID(context.Context) (string, error) {
 
 func (d *day) installFreezes() {
 	d.t.Helper()
-	admission := d.server.Client().AdmissionregistrationV1()
-	if _, err := admission.ValidatingAdmissionPolicies().Create(d.t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{}); err != nil &&
-		!apierrors.IsAlreadyExists(err) {
-		d.t.Fatal(err)
-	}
-	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(d.t.Context(), slot, metav1.CreateOptions{}); err != nil &&
-			!apierrors.IsAlreadyExists(err) {
-			d.t.Fatal(err)
-		}
-	}
+	kubetest.Ensure(d.t, d.server, kubecluster.FreezePolicy())
+	kubetest.Ensure(d.t, d.server, kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames()))...)
 }
 
 // catchUp brings the scene's clock up to that of the API server.

@@ -21,21 +21,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 )
 
-// mustFail wants an error of the class that says all of the words.
-func mustFail(t *testing.T, err error, class kubeclient.Class, words ...string) {
-	t.Helper()
-	var failed *kubeclient.Error
-	if !errors.As(err, &failed) || failed.Class != class {
-		t.Errorf("got %v, want an error of the class %s", err, class)
-		return
-	}
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%q does not say %q", err, word)
-		}
-	}
-}
-
 // changed is the configuration of a kubeconfig, with one thing changed.
 func changed(t *testing.T, path string, change func(*kubeclient.Config)) *kubeclient.Client {
 	t.Helper()
@@ -69,16 +54,16 @@ func TestErrorsSayWhatIsWrongWithTheConnection(t *testing.T) {
 	admin := server.Kubeconfig()
 
 	_, err := changed(t, admin, func(c *kubeclient.Config) { c.Token, c.ClientCertificate, c.ClientKey = "expired-token", "", "" }).UID(t.Context())
-	mustFail(t, err, kubeclient.ClassAuthentication, "cannot get namespaces kube-system", "expired", "get new ones")
+	kubetest.MustFail(t, err, kubeclient.ClassAuthentication, "cannot get namespaces kube-system", "expired", "get new ones")
 	if strings.Contains(err.Error(), "expired-token") {
 		t.Errorf("the error shows the token: %v", err)
 	}
 
 	_, err = changed(t, admin, func(c *kubeclient.Config) { c.ClusterCACertificate = "" }).UID(t.Context())
-	mustFail(t, err, kubeclient.ClassCertificate, "cluster_ca_certificate")
+	kubetest.MustFail(t, err, kubeclient.ClassCertificate, "cluster_ca_certificate")
 
 	_, err = changed(t, admin, func(c *kubeclient.Config) { c.TLSServerName = "elsewhere.example" }).UID(t.Context())
-	mustFail(t, err, kubeclient.ClassCertificate, "tls_server_name")
+	kubetest.MustFail(t, err, kubeclient.ClassCertificate, "tls_server_name")
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -88,7 +73,7 @@ func TestErrorsSayWhatIsWrongWithTheConnection(t *testing.T) {
 	listener.Close()
 	started := time.Now()
 	_, err = changed(t, admin, func(c *kubeclient.Config) { c.Host = "https://" + address }).UID(t.Context())
-	mustFail(t, err, kubeclient.ClassUnreachable, address, "can be reached")
+	kubetest.MustFail(t, err, kubeclient.ClassUnreachable, address, "can be reached")
 	if took := time.Since(started); took > 15*time.Second {
 		t.Errorf("it took %v to notice", took)
 	}
@@ -98,7 +83,7 @@ func TestErrorsSayWhatIsWrongWithTheConnection(t *testing.T) {
 		c.Exec = &kubeclient.Exec{APIVersion: "client.authentication.k8s.io/v1", Command: filepath.Join(t.TempDir(), "no-such-helper")}
 	})
 	_, err = missing.UID(t.Context())
-	mustFail(t, err, kubeclient.ClassAuthentication, "no-such-helper")
+	kubetest.MustFail(t, err, kubeclient.ClassAuthentication, "no-such-helper")
 }
 
 // TestErrorsHaveAClassForReports has errors of each kind, wrapped as a run wraps

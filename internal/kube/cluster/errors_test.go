@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,21 +16,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
-
-// mustFail wants an error of the class that says all of the words.
-func mustFail(t *testing.T, err error, class kubeclient.Class, words ...string) {
-	t.Helper()
-	var failed *kubeclient.Error
-	if !errors.As(err, &failed) || failed.Class != class {
-		t.Errorf("got %v, want an error of the class %s", err, class)
-		return
-	}
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%q does not say %q", err, word)
-		}
-	}
-}
 
 // allow gives a service account cluster-wide rules.
 func allow(t *testing.T, server *kubetest.Cluster, namespace, account string, rules ...rbacv1.PolicyRule) {
@@ -69,12 +53,12 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 		"patch on jobs":                             func() error { return c.Resume(t.Context(), budget.WorkloadState{Workload: job}, 0) },
 		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), budget.Eviction{PodRef: pod}) },
 	} {
-		mustFail(t, call(), kubeclient.ClassAuthorization, "cannot ", "the role needs the verb "+want)
+		kubetest.MustFail(t, call(), kubeclient.ClassAuthorization, "cannot ", "the role needs the verb "+want)
 	}
 	// A role that lacks one verb of an observation.
 	allow(t, server, ns, "partly", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}})
 	_, err := connect(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), gpu.ObserveOptions{})
-	mustFail(t, err, kubeclient.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
+	kubetest.MustFail(t, err, kubeclient.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
 }
 
 // TestErrorsHaveAClassForReports has errors wrapped as a run wraps them.

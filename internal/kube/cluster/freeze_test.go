@@ -44,17 +44,8 @@ func refused(t *testing.T, server *kubetest.Cluster, want bool, pod func() *core
 // cluster.
 func policy(t *testing.T, server *kubetest.Cluster) {
 	t.Helper()
-	admission := server.Client().AdmissionregistrationV1()
-	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
-	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
-		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), slot, metav1.CreateOptions{}); err != nil &&
-			!apierrors.IsAlreadyExists(err) {
-			t.Fatal(err)
-		}
-	}
+	kubetest.Ensure(t, server, kubecluster.FreezePolicy())
+	kubetest.Ensure(t, server, kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames()))...)
 }
 
 // limitAlone asks for a GPU without saying that it requests it.
