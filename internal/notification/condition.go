@@ -1,6 +1,10 @@
 package notification
 
-import "github.com/gpupool/terraform-provider-gpupool/internal/history"
+import (
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+)
 
 // endings are the kinds of events that end a lasting condition, with those that begin it.
 var endings = map[history.Kind]history.Kind{
@@ -31,4 +35,34 @@ func instanceOf(e *history.Event) string {
 		return "/" + e.InstanceIDs[0]
 	}
 	return ""
+}
+
+// How long an alert fires without another message.
+const (
+	// EventLifetime is that of an event that only happens.
+	EventLifetime    = 15 * time.Minute
+	shortestLifetime = 2 * time.Hour // covers hourly runs, also after several runs by hand
+	longestLifetime  = 7 * 24 * time.Hour
+	unknownLifetime  = 24 * time.Hour // as long as few runs are known
+	// lifetimeIntervals is how many intervals between runs a lifetime covers.
+	lifetimeIntervals = 3
+	knownRuns         = 4
+)
+
+// Lifetime returns how long the alert of a lasting condition fires without another message. It covers
+// three times the longest interval between the last runs, which began at these times.
+func Lifetime(starts []time.Time, now time.Time) time.Duration {
+	longest := time.Duration(0)
+	for n, at := range starts {
+		next := now
+		if n+1 < len(starts) {
+			next = starts[n+1]
+		}
+		longest = max(longest, next.Sub(at))
+	}
+	shortest := shortestLifetime
+	if len(starts) < knownRuns {
+		shortest = unknownLifetime
+	}
+	return min(max(lifetimeIntervals*min(longest, longestLifetime), shortest), longestLifetime)
 }

@@ -75,13 +75,13 @@ type QuietHours struct {
 	End   string `json:"end"`   // "07:00", on the next day if it is earlier than the start
 }
 
-// DefaultEvents are the kinds of events of a notification without any.
-func DefaultEvents() []history.Kind {
-	return []history.Kind{
-		history.Threshold, history.Exceeded, history.Recovered, history.GateClosed, history.GateOpened, history.Suspend, history.Unsuspend,
-		history.Failed, history.RunFailed, history.Loss,
-	}
+var defaultEvents = []history.Kind{
+	history.Threshold, history.Exceeded, history.Recovered, history.GateClosed, history.GateOpened, history.Suspend, history.Unsuspend,
+	history.Failed, history.RunFailed, history.Loss,
 }
+
+// DefaultEvents returns the kinds of events of a notification without any.
+func DefaultEvents() []history.Kind { return slices.Clone(defaultEvents) }
 
 // Key is the name of the record in the store.
 func (d Declaration) Key() string { return d.Name }
@@ -101,18 +101,16 @@ func (d Declaration) WithIdentity(uid string, generation int64) Declaration {
 // Kinds are the kinds of events that it reports. To a receiver of alerts, it reports the end of each
 // condition whose beginning it reports.
 func (d Declaration) Kinds() []history.Kind {
-	kinds := slices.Clone(d.Events)
+	return slices.DeleteFunc(history.Kinds(), func(k history.Kind) bool { return !d.reports(k) })
+}
+
+func (d Declaration) reports(k history.Kind) bool {
+	kinds := d.Events
 	if len(kinds) == 0 {
-		kinds = DefaultEvents()
+		kinds = defaultEvents
 	}
-	if d.Type.Alerts() {
-		for ends, begins := range endings {
-			if slices.Contains(kinds, begins) && !slices.Contains(kinds, ends) {
-				kinds = append(kinds, ends)
-			}
-		}
-	}
-	return kinds
+	begins, ends := endings[k]
+	return slices.Contains(kinds, k) || ends && d.Type.Alerts() && slices.Contains(kinds, begins)
 }
 
 // Selects reports whether it reports an event.
@@ -120,7 +118,7 @@ func (d Declaration) Selects(e *history.Event) bool {
 	if e.Kind == history.Threshold && len(d.Thresholds) > 0 && !slices.Contains(d.Thresholds, e.Threshold) {
 		return false
 	}
-	return slices.Contains(d.Kinds(), e.Kind) && d.about(e.Object)
+	return d.reports(e.Kind) && d.about(e.Object)
 }
 
 func (d Declaration) about(object string) bool {

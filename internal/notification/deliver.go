@@ -28,7 +28,9 @@ func (t Type) Interval() time.Duration {
 const (
 	firstRetry = 30 * time.Second
 	lastRetry  = time.Hour
-	// refreshEvery is the least time until open alerts are repeated.
+	// longestPause is the longest that a receiver asks for. Longer ones are of a clock that was ahead.
+	longestPause = 25 * time.Hour
+	// refreshEvery is the least time until alerts are repeated.
 	refreshEvery = 10 * time.Second
 )
 
@@ -36,16 +38,18 @@ const (
 type Schedule struct {
 	Declaration Declaration
 	Zone        *time.Location
+	// Lifetime is how long an alert of a lasting condition fires without another message.
+	Lifetime time.Duration
 }
 
 // Next returns the message to send at a moment, if any. An attempt of it has to be recorded before,
-// unless it only repeats open conditions (see Message.Refresh).
+// unless it only repeats conditions (see Message.Refresh).
 func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 	d := s.Declaration
-	if now.Before(j.NextAt) && d.Generation == j.Generation {
+	if pause := j.NextAt.Sub(now); pause > 0 && pause <= longestPause && d.Generation == j.Generation {
 		return m, false
 	}
-	m = Message{Notification: d.Name, Attempted: now, LeftOut: j.LeftOut, Zone: s.Zone, PageURL: d.PageURL}
+	m = Message{Notification: d.Name, Attempted: now, LeftOut: j.LeftOut, Zone: s.Zone, PageURL: d.PageURL, Lifetime: s.Lifetime}
 	if j.Sending != nil {
 		m.ID = j.Sending.ID
 		m.Repeated = !j.Sending.Refused && !d.Type.Idempotent()
@@ -61,13 +65,13 @@ func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 		}
 		m.ID = hashOf(ids...)
 	}
-	if d.Type == Alertmanager && now.Sub(j.DeliveredAt) >= refreshEvery { // which forgets alerts that are not repeated
-		m.Open = j.open(m.Lines)
+	if d.Type == Alertmanager && now.Sub(j.DeliveredAt).Abs() >= refreshEvery { // which forgets alerts that are not repeated
+		m.Open = j.repeats(m.Lines, now.Add(-s.Lifetime))
 	}
 	return m, len(m.Lines)+len(m.Open) > 0
 }
 
-// Refresh reports that the message only repeats open conditions.
+// Refresh reports that the message only repeats conditions.
 func (m Message) Refresh() bool { return len(m.Lines) == 0 && len(m.Open) > 0 }
 
 // linesAtMost bounds the lines of a message. If each is a request, the failure of one repeats them all.
@@ -83,14 +87,14 @@ func (s Schedule) due(j Journal, now time.Time) []Line {
 	d := s.Declaration
 	lines := slices.Clone(j.Pending)
 	if s.quiet(now) {
-		lines = slices.DeleteFunc(lines, func(l Line) bool { return l.Severity != Critical })
+		lines = slices.DeleteFunc(lines, func(l Line) bool { return l.Severity != Critical && !(d.Type.Alerts() && j.resolves(l)) })
 	}
 	if len(lines) == 0 || crowded(d.Type, d.UID, now) {
 		return nil
 	}
 	if wait := lengthOf(d.Digest); wait > 0 {
 		oldest := slices.MinFunc(lines, func(a, b Line) int { return a.ClaimedAt.Compare(b.ClaimedAt) })
-		if now.Sub(oldest.ClaimedAt) < wait {
+		if age := now.Sub(oldest.ClaimedAt); age >= 0 && age < wait {
 			return nil
 		}
 	}
@@ -106,15 +110,34 @@ func crowded(t Type, uid string, now time.Time) bool {
 	return now.Second() < 10+int(jitter(uid)*45)
 }
 
-func (j Journal) open(except []Line) []Line {
-	var open []Line
+// repeats returns the lasting conditions, and those that ended since a time. Alertmanager ignores an
+// end that is later than its own clock, so the end is repeated, too.
+func (j Journal) repeats(except []Line, endedSince time.Time) []Line {
+	var lines []Line
 	for _, of := range slices.Sorted(maps.Keys(j.Conditions)) {
 		c := j.Conditions[of]
-		if c.open() && !slices.ContainsFunc(except, func(l Line) bool { return l.Condition == of }) {
-			open = append(open, c.Line)
+		if slices.ContainsFunc(except, func(l Line) bool { return l.Condition == of }) || j.waits(of) {
+			continue
+		}
+		switch l := c.Line; {
+		case c.open():
+			lines = append(lines, l)
+		case c.ResolvedAt.After(endedSince):
+			l.At, l.Resolved = c.ResolvedAt, true
+			lines = append(lines, l)
 		}
 	}
-	return open
+	return lines
+}
+
+// resolves reports whether a line ends an alert that fires at the receiver.
+func (j Journal) resolves(l Line) bool {
+	return l.Resolved && !slices.ContainsFunc(j.Pending, func(begins Line) bool { return begins.Condition == l.Condition && !begins.Resolved })
+}
+
+// waits reports whether an event of a condition waits for its message.
+func (j Journal) waits(of string) bool {
+	return slices.ContainsFunc(j.Pending, func(l Line) bool { return l.Condition == of })
 }
 
 // Attempt returns the journal of a message that is about to be sent.

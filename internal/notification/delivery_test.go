@@ -26,6 +26,8 @@ type world struct {
 	journal notification.Journal // as stored
 	events  []history.Event
 	arrived []notification.Message
+	// lifetime is that of alerts.
+	lifetime time.Duration
 }
 
 func newWorld(d notification.Declaration) *world {
@@ -58,7 +60,7 @@ func (w *world) run(f fault, failing func(string) bool) {
 		w.journal = roundTrip(next)
 	}
 	for {
-		m, due := notification.Schedule{Declaration: w.d}.Next(w.journal, w.now)
+		m, due := notification.Schedule{Declaration: w.d, Lifetime: w.lifetime}.Next(w.journal, w.now)
 		if !due || killed() {
 			return
 		}
@@ -275,6 +277,87 @@ func TestAlertsFireUntilTheyAreResolved(t *testing.T) {
 	last := w.arrived[len(w.arrived)-1]
 	if len(last.Open) > 0 || len(last.Lines) != 2 || !last.Lines[0].Resolved || !last.Lines[1].Resolved {
 		t.Errorf("last: %+v", last)
+	}
+}
+
+// TestEndsOfAlertsAreRepeated for as long as the alert would fire without them, and sent in quiet hours.
+func TestEndsOfAlertsAreRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(declared(notification.Alertmanager))
+	w.lifetime, w.d.QuietHours = 3*time.Hour, &notification.QuietHours{Start: "10:00", End: "20:00"}
+	w.d.Events = []history.Kind{history.GateClosed}
+	w.add(w.about("spot_pool/a").Since(history.GateClosed, begin))
+	w.run(fault{killedAt: -1}, nil)
+	w.now = begin.Add(2 * time.Hour) // it is quiet
+	w.add(w.about("spot_pool/a").Since(history.GateOpened, begin))
+	w.add(w.about("spot_pool/b").Since(history.GateClosed, w.now))
+	w.run(fault{killedAt: -1}, nil)
+	if last := w.arrived[len(w.arrived)-1]; len(w.arrived) != 2 || len(last.Open) > 0 || len(last.Lines) != 1 || !last.Lines[0].Resolved {
+		t.Fatalf("in quiet hours arrived %+v", w.arrived)
+	}
+	w.now = begin.Add(4 * time.Hour)
+	w.run(fault{killedAt: -1}, nil)
+	if last := w.arrived[len(w.arrived)-1]; len(w.arrived) != 3 || !last.Refresh() || len(last.Open) != 1 || !last.Open[0].Resolved {
+		t.Errorf("the end is not repeated: %+v", w.arrived[2:])
+	}
+	w.now = begin.Add(6 * time.Hour)
+	w.run(fault{killedAt: -1}, nil)
+	if len(w.arrived) != 3 {
+		t.Errorf("the end is repeated later: %+v", w.arrived[3:])
+	}
+}
+
+// TestClockThatWasAheadHidesNoEvents: runs had a clock that was a year ahead, and failed.
+func TestClockThatWasAheadHidesNoEvents(t *testing.T) {
+	t.Parallel()
+	for _, of := range []notification.Type{notification.Slack, notification.Alertmanager} {
+		w := newWorld(declared(of))
+		failed := func() { w.add(w.about("budget/team-a").Failed(history.Error{Message: w.now.String()})) }
+		w.d.Digest = map[bool]string{true: "15m"}[of == notification.Slack]
+		w.now = begin.AddDate(1, 0, 0)
+		failed()
+		w.run(fault{killedAt: -1, lost: true}, nil)
+		w.now = begin.Add(time.Hour)
+		for range 5 {
+			failed()
+			w.add(w.about("budget/team-b").Crossed(80, w.now))
+			w.run(fault{killedAt: -1}, nil)
+			w.now = w.now.Add(30 * time.Minute)
+		}
+		lines := 0
+		for _, m := range w.arrived {
+			lines += len(m.Lines)
+		}
+		if lines < 6 {
+			t.Errorf("%s: after the clock was set back arrived %d events: %q", of, lines, w.titles())
+		}
+	}
+}
+
+func TestLifetimeCoversIntervalsOfRuns(t *testing.T) {
+	t.Parallel()
+	every := func(interval time.Duration, count int) (starts []time.Time) {
+		for n := range count {
+			starts = append(starts, begin.Add(time.Duration(n-count)*interval))
+		}
+		return starts
+	}
+	for name, tt := range map[string]struct {
+		starts []time.Time
+		want   time.Duration
+	}{
+		"the first run":        {nil, 24 * time.Hour},
+		"the second run":       {every(time.Minute, 1), 24 * time.Hour},
+		"a server":             {every(40*time.Second, 9), 2 * time.Hour},
+		"each hour":            {every(time.Hour, 9), 3 * time.Hour},
+		"each hour after some": {append(every(time.Hour, 4), begin.Add(-time.Second), begin.Add(-time.Second)), 3 * time.Hour},
+		"twice a day":          {every(12*time.Hour, 9), 36 * time.Hour},
+		"a pause of months":    {every(1000*time.Hour, 9), 7 * 24 * time.Hour},
+		"a clock of the past":  {every(-time.Hour, 9), 2 * time.Hour},
+	} {
+		if got := notification.Lifetime(tt.starts, begin); got != tt.want {
+			t.Errorf("%s: an alert fires for %v, want %v", name, got, tt.want)
+		}
 	}
 }
 

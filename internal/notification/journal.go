@@ -102,13 +102,14 @@ func (c Claimer) Kinds() []history.Kind {
 func (c Claimer) Claim(j Journal, events []history.Event) (claimed Journal, changed bool) {
 	k := claim{Claimer: c, journal: j.clone(), seen: map[string]bool{}, changed: !j.Begun}
 	k.journal.Begun = true
+	k.changed = k.journal.rewind(c.Now) || k.changed
 	for _, ids := range j.Seen {
 		for _, id := range ids {
 			k.seen[id] = true
 		}
 	}
 	for n := range events {
-		if e := &events[n]; !e.At.Before(j.Since) && !k.seen[e.ID] {
+		if e := &events[n]; !e.At.Before(k.journal.Since) && !k.seen[e.ID] {
 			k.event(e)
 		}
 	}
@@ -117,6 +118,24 @@ func (c Claimer) Claim(j Journal, events []history.Event) (claimed Journal, chan
 		k.journal.trim(c.Now, events)
 	}
 	return k.journal, k.changed
+}
+
+// rewind corrects times in the future, of a clock that was ahead. They would hide events until then.
+func (j *Journal) rewind(now time.Time) (changed bool) {
+	ahead, past := now.Add(history.Overlap), now.Add(-history.Overlap)
+	if j.Since.After(ahead) {
+		j.Since, changed = past, true
+	}
+	for of, c := range j.Conditions {
+		if c.LastAt.After(ahead) || c.ResolvedAt.After(ahead) {
+			c.LastAt, changed = past, true
+			if !c.open() {
+				c.ResolvedAt = past
+			}
+			j.Conditions[of] = c
+		}
+	}
+	return changed
 }
 
 type claim struct {

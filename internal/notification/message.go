@@ -62,9 +62,10 @@ type Message struct {
 	Attempted time.Time
 	// Lines are the events, in the order of their time. Only a test has none.
 	Lines []Line
-	// Open are the lasting conditions that began earlier, for a receiver of alerts that forgets
-	// those which are not repeated.
-	Open []Line
+	// Open are the conditions that began or ended earlier, for a receiver of alerts that forgets those
+	// which are not repeated. Lifetime is how long lasting ones fire without another message.
+	Open     []Line
+	Lifetime time.Duration
 	// LeftOut counts earlier events without a line.
 	LeftOut int
 	// Repeated marks a message of which an earlier attempt may have arrived.
@@ -74,19 +75,6 @@ type Message struct {
 	// Zone is the time zone of times in texts. PageURL is the address of the page; empty without one.
 	Zone    *time.Location
 	PageURL string
-}
-
-// Severity returns the highest severity of its lines.
-func (m Message) Severity() Severity {
-	highest := 0
-	for _, l := range m.Lines {
-		for n, s := range severities {
-			if s == l.Severity && !l.Resolved {
-				highest = max(highest, n)
-			}
-		}
-	}
-	return severities[highest]
 }
 
 // Title returns one line about the message.

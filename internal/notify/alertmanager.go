@@ -11,10 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 )
 
-// AlertLifetime is how long an alert fires after the last message with it. A lasting condition has
-// to be sent again within this time.
-const AlertLifetime = 15 * time.Minute
-
 const (
 	alertsPath   = "/api/v2/alerts"
 	testLifetime = time.Minute
@@ -66,7 +62,7 @@ func alertmanager(d delivery) ([]request, *notification.Failure) {
 }
 
 // alertOf returns the alert of a line. Its labels are those of the event that began the condition,
-// since labels identify an alert.
+// since labels identify an alert. It fires until endsAt, unless a later message moves that.
 func alertOf(d delivery, l notification.Line) alert {
 	kind, instance := string(l.Kind), ""
 	if rest, lasting := strings.CutPrefix(l.Condition, l.Object+"/"); lasting {
@@ -78,7 +74,7 @@ func alertOf(d delivery, l notification.Line) alert {
 			"severity": string(notification.SeverityOf(history.Kind(kind))),
 		},
 		Annotations: map[string]string{"summary": l.String(), "event_id": l.ID},
-		StartsAt:    l.At, EndsAt: d.message.Attempted.Add(AlertLifetime), GeneratorURL: webAddress(d.message.Link(l)),
+		StartsAt:    l.At, EndsAt: d.message.Attempted.Add(notification.EventLifetime), GeneratorURL: webAddress(d.message.Link(l)),
 	}
 	if l.Text != "" {
 		a.Annotations["description"] = l.Text
@@ -86,8 +82,14 @@ func alertOf(d delivery, l notification.Line) alert {
 	if instance != "" {
 		a.Labels["instance"] = instance
 	}
-	if l.Resolved {
+	switch {
+	case l.Resolved:
 		a.EndsAt = l.At
+		if now := d.message.Attempted; now.Before(l.At) { // by another clock
+			a.StartsAt, a.EndsAt = now, now
+		}
+	case l.Condition != "":
+		a.EndsAt = d.message.Attempted.Add(max(d.message.Lifetime, notification.EventLifetime))
 	}
 	return a
 }

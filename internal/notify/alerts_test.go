@@ -10,7 +10,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
-	"github.com/gpupool/terraform-provider-gpupool/internal/notify"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notify/notifytest"
 )
 
@@ -63,13 +62,14 @@ func TestOpenConditionsKeepFiring(t *testing.T) {
 	t.Parallel()
 	server, d, sender, now := receiver(t, notification.Alertmanager)
 	m := message(exceeded())
+	m.Lifetime = 3 * time.Hour
 	for range 10 {
 		m.Attempted = now.at
 		if err := sender.Send(t.Context(), d, m); err != nil {
 			t.Fatal(err)
 		}
 		m.Lines, m.Open = nil, []notification.Line{exceeded()}
-		now.at = now.at.Add(notify.AlertLifetime - time.Second)
+		now.at = now.at.Add(m.Lifetime - time.Second)
 		if alerts := server.Alerts(); len(alerts) != 1 || !alerts[0].StartsAt.Equal(start) {
 			t.Fatalf("at %s, the alerts are %+v", now.at, alerts)
 		}
@@ -77,6 +77,46 @@ func TestOpenConditionsKeepFiring(t *testing.T) {
 	now.at = now.at.Add(2 * time.Second)
 	if alerts := server.Alerts(); len(alerts) > 0 {
 		t.Errorf("without a repetition, the alerts are %+v", alerts)
+	}
+}
+
+// Alertmanager ignores an end that is later than its own clock.
+func TestEndOfAConditionIsRepeated(t *testing.T) {
+	t.Parallel()
+	server, d, sender, now := receiver(t, notification.Alertmanager)
+	m := message(exceeded())
+	m.Lifetime = 3 * time.Hour
+	end := line("e-2", history.Recovered, "budget/team-a", "")
+	end.At = start.Add(time.Hour)
+	now.at = end.At.Add(-time.Minute) // it is late
+	for _, of := range []notification.Message{m, message(end)} {
+		of.Attempted = end.At
+		if err := sender.Send(t.Context(), d, of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if alerts := server.Alerts(); len(alerts) != 1 {
+		t.Fatalf("an end that is later than the clock ends the alert: %+v", alerts)
+	}
+	now.at = end.At.Add(time.Minute)
+	m = message()
+	m.Attempted, m.Open = end.At.Add(40*time.Second), []notification.Line{end}
+	if err := sender.Send(t.Context(), d, m); err != nil || len(server.Alerts()) > 0 {
+		t.Errorf("after the repeated end, the alerts are %+v, %v", server.Alerts(), err)
+	}
+}
+
+func TestAlertsOfEventsEndSoon(t *testing.T) {
+	t.Parallel()
+	server, d, sender, now := receiver(t, notification.Alertmanager)
+	m := message(line("e-1", history.Threshold, "budget/team-a", "80%"))
+	m.Lifetime = 3 * time.Hour
+	if err := sender.Send(t.Context(), d, m); err != nil || len(server.Alerts()) != 1 {
+		t.Fatalf("the alerts are %+v, %v", server.Alerts(), err)
+	}
+	now.at = start.Add(notification.EventLifetime + time.Second)
+	if alerts := server.Alerts(); len(alerts) > 0 {
+		t.Errorf("the alerts are %+v", alerts)
 	}
 }
 

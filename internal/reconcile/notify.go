@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -23,7 +24,7 @@ func (r *run) claimNotifications(ctx context.Context, failed error) {
 	r.notifications = &notifications.Run{Flow: r.runner.world.Notifications(), Warn: r.warnings.Add}
 	c := notifications.Claiming{
 		Found: r.events,
-		Until: func(ctx context.Context) time.Time { return r.lastSummary(ctx).Value.NotifiedUntil },
+		Last:  func(ctx context.Context) declaration.RunSummary { return r.lastSummary(ctx).Value },
 	}
 	if failed == nil && !r.interrupted && len(r.options.Names) == 0 {
 		c.Failing = r.failing()

@@ -91,7 +91,7 @@ func invalidEvent(problem string) reply {
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // alertmanager enforces https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml, and
-// keeps alerts by their labels until endsAt.
+// keeps alerts by their labels until endsAt. It merges as provider/mem/mem.go there does.
 func (s *Server) alertmanager(r *http.Request, body []byte) reply {
 	if !strings.HasSuffix(r.URL.Path, "/api/v2/alerts") {
 		return reply{status: http.StatusNotFound, body: "404 page not found\n"}
@@ -119,18 +119,34 @@ func (s *Server) alertmanager(r *http.Request, body []byte) reply {
 		if err != nil {
 			panic(err)
 		}
-		known := s.alerts[string(key)]
-		if known == nil || !posted.StartsAt.Before(known.EndsAt) {
-			known = &Alert{Key: string(key), Labels: posted.Labels, StartsAt: posted.StartsAt}
+		now, known := s.now(), s.alerts[string(key)]
+		if known == nil || !known.EndsAt.After(now) && posted.EndsAt.After(now) {
+			known = &Alert{Key: string(key), Labels: posted.Labels, StartsAt: posted.StartsAt, EndsAt: posted.EndsAt}
 			s.alerts[string(key)] = known
 		}
-		known.EndsAt, known.Severity, known.Summary = posted.EndsAt, posted.Labels["severity"], posted.Annotations["summary"]
+		known.merge(posted.StartsAt, posted.EndsAt, now)
+		known.Severity, known.Summary = posted.Labels["severity"], posted.Annotations["summary"]
 		known.Triggers++
 		a.Text += posted.Annotations["summary"] + "\n"
 		a.IDs = append(a.IDs, posted.Annotations["event_id"])
 	}
 	a.IDs = slices.DeleteFunc(a.IDs, func(id string) bool { return id == "" })
 	return reply{status: http.StatusOK, arrival: &a}
+}
+
+// merge takes the times of another request. If they overlap, the earliest start wins, and the latest
+// end, unless the alert has ended.
+func (a *Alert) merge(starts, ends, now time.Time) {
+	within := func(at time.Time) bool { return at.After(a.StartsAt) && at.Before(a.EndsAt) }
+	if within(ends) || within(starts) {
+		if a.StartsAt.Before(starts) {
+			starts = a.StartsAt
+		}
+		if a.EndsAt.After(ends) && (ends.After(now) || !a.EndsAt.After(now)) {
+			ends = a.EndsAt
+		}
+	}
+	a.StartsAt, a.EndsAt = starts, ends
 }
 
 func alertProblem(labels map[string]string, startsAt, endsAt time.Time, generator string) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -71,19 +72,27 @@ func describe(d notification.Declaration, j *notification.Journal) Description {
 // Describe reads all notifications. It takes no lock. The error says that the store cannot be read.
 func (f *Flow) Describe(ctx context.Context) ([]Description, error) {
 	records, err := f.records().List(ctx)
+	if err != nil || len(records) == 0 {
+		return []Description{}, err
+	}
+	journalOf, err := f.journals(ctx)
+	if err != nil {
+		return []Description{}, err
+	}
 	list := make([]Description, 0, len(records))
 	for _, r := range records {
 		d := r.Record.Declaration
 		of := Description{Name: r.Key, State: state.Unknown}
 		var j journal
 		if r.Err == nil {
-			j, r.Err = f.journal(ctx, d.UID)
+			j, r.Err = journalOf(d.UID)
 		}
 		switch {
 		case r.Err != nil:
 			of.Error = r.Err.Error()
 		case j.Exists():
 			of = describe(d, &j.Value)
+			f.addDelay(&of, d, j.Value)
 		default:
 			of = describe(d, nil)
 		}
@@ -92,5 +101,45 @@ func (f *Flow) Describe(ctx context.Context) ([]Description, error) {
 		}
 		list = append(list, of)
 	}
-	return list, err
+	return list, nil
+}
+
+// delayedAfter is how long an event may wait for a run although it is due. Runs can be hours apart.
+const delayedAfter = 3 * time.Hour
+
+// addDelay reports events that no run sends although they are due. A run that cannot record an attempt
+// sends nothing.
+func (f *Flow) addDelay(of *Description, d notification.Declaration, j notification.Journal) {
+	zone, err := zoneOf(d)
+	if of.State != state.InSync || len(j.Pending) == 0 || err != nil {
+		return
+	}
+	s, now := notification.Schedule{Declaration: d, Zone: zone}, f.now()
+	since := func(at time.Time) (oldest time.Time) {
+		m, _ := s.Next(j, at)
+		for _, l := range m.Lines {
+			if !l.ClaimedAt.After(at) && (oldest.IsZero() || l.ClaimedAt.Before(oldest)) {
+				oldest = l.ClaimedAt
+			}
+		}
+		return oldest
+	}
+	of.FailingSince = since(now)
+	switch probed, can := f.Repository.Store.(store.Probed); {
+	case of.FailingSince.IsZero():
+		return
+	case can && probed.Unwritable() != nil:
+		of.Failure = &notification.Failure{
+			Message: "an attempt cannot be recorded: " + probed.Unwritable().Error(), Remedy: "Make the store writable, and run gpupool reconcile.",
+		}
+	case !since(now.Add(-delayedAfter)).IsZero():
+		of.Failure = &notification.Failure{
+			Message: fmt.Sprintf("%d %s", of.Pending, wording.Plural(of.Pending, "event waits", "events wait")),
+			Remedy:  "Run gpupool reconcile, and read its warnings.",
+		}
+	default:
+		of.FailingSince = time.Time{}
+		return
+	}
+	of.State, of.NextAt = state.Failing, now
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -47,6 +48,22 @@ type journal = record.Document[notification.Journal]
 
 func (f *Flow) journal(ctx context.Context, uid string) (journal, error) {
 	return record.Load[notification.Journal](ctx, f.Repository.Store, store.Deliveries, uid)
+}
+
+// journals reads all journals, and returns that of a UID.
+func (f *Flow) journals(ctx context.Context) (func(uid string) (journal, error), error) {
+	docs, err := f.Repository.Store.List(ctx, store.Deliveries)
+	if err != nil {
+		return nil, err
+	}
+	return func(uid string) (journal, error) {
+		n := slices.IndexFunc(docs, func(doc store.Document) bool { return doc.Key.Name == uid })
+		if n < 0 {
+			return journal{}, nil
+		}
+		value, err := record.DecodeListed[notification.Journal](ctx, f.Repository.Store, docs[n])
+		return journal{Value: value, Revision: docs[n].Revision}, err
+	}, nil
 }
 
 func (f *Flow) keep(ctx context.Context, old journal, j notification.Journal) (journal, error) {

@@ -1,6 +1,7 @@
 package notifications
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,14 @@ type Run struct {
 	Warn func(text string)
 
 	claimed []*delivery
+	// lifetime is that of alerts of lasting conditions.
+	lifetime time.Duration
 }
 
 // Claiming says which events a run finds.
 type Claiming struct {
-	// Until returns the time until which earlier runs claimed events; zero if none did. It is called
-	// only if there are notifications.
-	Until func(ctx context.Context) time.Time
+	// Last returns the summary of the last run. It is called only if there are notifications.
+	Last func(ctx context.Context) declaration.RunSummary
 	// Found are the events that this run added to the history. They can be older.
 	Found []history.Event
 	// Failing reports whether an object failed in this run. Nil if not all were reconciled.
@@ -59,7 +61,8 @@ type delivery struct {
 }
 
 const (
-	deliverAtMost  = 20 * time.Second // of all messages of one run
+	// deliverAtMost bounds all messages of one run, and attemptAtMost one of them.
+	deliverAtMost  = 20 * time.Second
 	attemptAtMost  = 10 * time.Second
 	messagesAtMost = 5 // of one notification in one run
 	atOnce         = 8 // receivers
@@ -76,11 +79,17 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 	if complete = true; len(declared) == 0 {
 		return complete
 	}
-	until, since := c.Until(ctx), r.now()
+	journalOf, err := r.journals(ctx)
+	if err != nil {
+		r.Warn(fmt.Sprintf("no notifications are sent: %v", err))
+		return false
+	}
+	last, since := c.Last(ctx), r.now()
+	r.lifetime = notification.Lifetime(last.Starts, r.now())
 	for _, d := range declared {
 		of := &delivery{declaration: d, report: Report{Name: d.Name, Type: d.Type}}
 		if of.zone, err = zoneOf(d); err == nil {
-			of.journal, err = r.journal(ctx, d.UID)
+			of.journal, err = journalOf(d.UID)
 		}
 		if err != nil {
 			r.Warn(fmt.Sprintf("%s: nothing is sent: %v", d.Object(), err))
@@ -92,7 +101,7 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 			of.journal.Value = notification.New(d, r.now())
 		}
 		r.claimed = append(r.claimed, of)
-		since = slices.MinFunc([]time.Time{since, r.window(of.journal.Value, until)}, time.Time.Compare)
+		since = slices.MinFunc([]time.Time{since, r.window(of.journal.Value, last.NotifiedUntil)}, time.Time.Compare)
 	}
 	if len(r.claimed) == 0 {
 		return complete
@@ -149,7 +158,7 @@ func (r *Run) Counts() map[string]declaration.Messages {
 // the last run. Once a day it is longer, for the events that a killed run left in their documents.
 func (r *Run) window(j notification.Journal, until time.Time) time.Time {
 	from := j.Since
-	if j.Begun && !until.IsZero() && history.DayOf(until) == history.DayOf(r.now()) {
+	if j.Begun && !until.IsZero() && !until.After(r.now()) && history.DayOf(until) == history.DayOf(r.now()) {
 		from = until.Add(-history.Overlap)
 	}
 	return slices.MaxFunc([]time.Time{from, r.now().Add(-notification.Lookback)}, time.Time.Compare)
@@ -187,17 +196,13 @@ func (r *Run) events(ctx context.Context, since time.Time, found []history.Event
 func (r *Run) Deliver(ctx context.Context) []Report {
 	ctx, cancel := context.WithTimeout(ctx, deliverAtMost)
 	defer cancel()
-	receivers := map[string][]*delivery{} // those of one address wait for each other
-	for _, of := range r.claimed {
-		address := string(of.declaration.Type) + " " + of.declaration.URL + " " + of.declaration.Secret
-		receivers[address] = append(receivers[address], of)
-	}
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for _, of := range receivers {
+	for _, of := range r.receivers() {
 		group.Go(func() error {
+			ready := r.pause(of)
 			for _, d := range of {
-				r.deliver(ctx, d)
+				ready = r.deliver(ctx, d, ready)
 			}
 			return nil
 		})
@@ -216,22 +221,63 @@ func (r *Run) Deliver(ctx context.Context) []Report {
 	return reports
 }
 
-// deliver sends the messages of one notification until one fails.
-func (r *Run) deliver(ctx context.Context, of *delivery) {
-	s := notification.Schedule{Declaration: of.declaration, Zone: of.zone}
+// receivers returns the notifications by address. Those of one address wait for each other. Failing
+// ones are last, since they can take all the time.
+func (r *Run) receivers() [][]*delivery {
+	byAddress := map[string]int{}
+	var list [][]*delivery
+	for _, of := range r.claimed {
+		address := string(of.declaration.Type) + " " + of.declaration.URL + " " + of.declaration.Secret
+		n, known := byAddress[address]
+		if !known {
+			n = len(list)
+			byAddress[address], list = n, append(list, nil)
+		}
+		list[n] = append(list[n], of)
+	}
+	slices.SortStableFunc(list, func(a, b []*delivery) int { return cmp.Compare(failing(a), failing(b)) })
+	return list
+}
+
+func failing(list []*delivery) (count int) {
+	for _, of := range list {
+		if of.journal.Value.Failure != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// pause waits until the receiver's interval since the last run is over.
+func (r *Run) pause(list []*delivery) <-chan time.Time {
+	var last time.Time
+	for _, of := range list {
+		last = slices.MaxFunc([]time.Time{last, of.journal.Value.DeliveredAt}, time.Time.Compare)
+	}
+	interval := list[0].declaration.Type.Interval()
+	return time.After(min(interval, last.Add(interval).Sub(r.now())))
+}
+
+// deliver sends the messages of one notification until one fails. ready is when its receiver takes the
+// first one. It returns when the receiver takes the next one.
+func (r *Run) deliver(ctx context.Context, of *delivery, ready <-chan time.Time) <-chan time.Time {
+	s := notification.Schedule{Declaration: of.declaration, Zone: of.zone, Lifetime: r.lifetime}
 	for range messagesAtMost {
-		m, due := s.Next(of.journal.Value, r.now())
-		if !due || ctx.Err() != nil || !r.attempt(ctx, of, m) {
-			return
+		if _, due := s.Next(of.journal.Value, r.now()); !due {
+			return ready
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(of.declaration.Type.Interval()):
+		case <-ready:
 		}
-		if m.Refresh() {
-			return
+		m, due := s.Next(of.journal.Value, r.now())
+		more := due && ctx.Err() == nil && r.attempt(ctx, of, m)
+		ready = time.After(of.declaration.Type.Interval())
+		if !more || m.Refresh() {
+			return ready
 		}
 	}
+	return ready
 }
 
 // attempt sends one message, and records it before and after. It reports whether more can be sent.

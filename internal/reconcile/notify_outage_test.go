@@ -1,0 +1,133 @@
+package reconcile_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notify"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notify/notifytest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+)
+
+// TestAlertsFireBetweenHourlyRuns until a run finds that the condition ended, and without runs for some hours.
+func TestAlertsFireBetweenHourlyRuns(t *testing.T) {
+	t.Parallel()
+	g := newGated(t)
+	receiver := notifytest.New(t, notification.Alertmanager)
+	receiver.Now = g.cluster.Now
+	world := g.process()
+	world.Sender = notify.Sender{Now: g.cluster.Now}
+	if _, err := world.Notifications().Create(context.Background(), notification.Declaration{
+		Name: "ops", Type: receiver.Type, URL: receiver.URL, URLVersion: 1, Events: []history.Kind{history.Exceeded},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	run := func() {
+		t.Helper()
+		if _, err := world.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := g.cluster.Start("ml", "train", 8)
+	run()
+	for hour := range 8 {
+		g.cluster.Step(time.Hour - time.Second)
+		if firing := len(receiver.Alerts()); hour > 0 && firing != 1 {
+			t.Fatalf("before the run of hour %d, %d alerts fire", hour, firing)
+		}
+		g.cluster.Step(time.Second)
+		run()
+	}
+	g.cluster.Step(2 * time.Hour) // a run is missing
+	if firing := len(receiver.Alerts()); firing != 1 {
+		t.Errorf("after two hours without a run, %d alerts fire", firing)
+	}
+	g.cluster.Remove(pod)
+	g.cluster.Step(time.Hour - time.Second)
+	run()
+	if firing := receiver.Alerts(); len(firing) > 0 {
+		t.Errorf("after the condition ended, these alerts fire: %+v", firing)
+	}
+}
+
+// full is a store on a full disk.
+type full struct{ store.Store }
+
+func (full) Unwritable() error { return syscall.ENOSPC }
+
+// TestUnrecordedAttemptsAreNotSent fails each write of a journal in the run that sends a message. The run does not fail.
+func TestUnrecordedAttemptsAreNotSent(t *testing.T) {
+	t.Parallel()
+	play := func(f faults.Fault) (n notified, p *faults.Process, report reconcile.Report) {
+		n, p = newNotified(t), &faults.Process{}
+		n.exceed()
+		p.Fault = f
+		report, err := reconciletest.Possess(n.world(), p).Runner().Run(context.Background(), reconcile.RunOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		return n, p, report
+	}
+	_, whole, _ := play(faults.Fault{})
+	first := slices.Index(whole.Trace(), "Write deliveries") // claims the events, and the next one records the attempt
+	for at, call := range whole.Trace() {
+		if call != "Write deliveries" || at > slices.Index(whole.Trace(), "Send") {
+			continue
+		}
+		f := faults.Fault{On: call, At: at + 1, Times: 1, Err: syscall.ENOSPC}
+		n, p, report := play(f)
+		failed, _ := report.Failures()
+		says := func(text string) bool {
+			return strings.Contains(text, syscall.ENOSPC.Error()) && strings.HasPrefix(text, "notification/ops: ")
+		}
+		if failed > 0 || slices.Contains(p.Trace(), "Send") || !slices.ContainsFunc(report.Warnings, says) {
+			t.Errorf("%s: %d failed, the calls are %q, the warnings %q", f, failed, p.Trace(), report.Warnings)
+		}
+		if at > first {
+			n.verifyDelay(f.String())
+		}
+		n.cluster.Step(time.Minute)
+		n.reconcile()
+		n.verify(f.String())
+	}
+}
+
+// verifyDelay checks that status reports that events wait: at once on a full disk, otherwise after some hours.
+func (n notified) verifyDelay(when string) {
+	n.t.Helper()
+	describe := func(change func(*reconcile.World)) notifications.Description {
+		w := n.world()
+		change(&w)
+		status, err := w.Runner().Status(context.Background())
+		if err != nil || len(status.Notifications) != 1 {
+			n.t.Fatalf("%s: %+v, %v", when, status.Notifications, err)
+		}
+		return status.Notifications[0]
+	}
+	for name, tt := range map[string]struct {
+		change func(*reconcile.World)
+		want   string
+	}{
+		"at once":        {func(*reconcile.World) {}, ""},
+		"on a full disk": {func(w *reconcile.World) { w.Store = full{w.Store} }, "no space left on device; Make the store writable"},
+		"after four hours": {func(w *reconcile.World) {
+			w.Clock = func() time.Time { return n.cluster.Now().Add(4 * time.Hour) }
+		}, "events wait; Run gpupool reconcile"},
+	} {
+		d := describe(tt.change)
+		if bad := tt.want != ""; d.Pending < 3 || bad != (d.State == state.Failing) || !strings.Contains(d.Message(), tt.want) {
+			n.t.Errorf("%s, %s: status has %+v: %s", when, name, d, d.Message())
+		}
+	}
+}
