@@ -122,7 +122,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	if !strings.Contains(text, "The highest usage since") || !strings.Contains(text, "(no owner)") {
 		t.Errorf("the budget: %s", text)
 	}
-	if text := read(chromedp.Click(`//a[contains(@href, "/decisions")]`), chromedp.WaitVisible("pre")); !strings.Contains(text, "GPU-hours used") {
+	text = read(chromedp.Click(`//a[contains(@href, "/decisions")]`), chromedp.WaitVisible("pre", chromedp.ByQuery))
+	if !strings.Contains(text, "GPU-hours used") {
 		t.Errorf("the decisions: %s", text)
 	}
 }
