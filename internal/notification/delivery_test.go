@@ -361,6 +361,18 @@ func TestLifetimeCoversIntervalsOfRuns(t *testing.T) {
 	}
 }
 
+// TestTimesAreInTheTimeZone, also those in reasons.
+func TestTimesAreInTheTimeZone(t *testing.T) {
+	t.Parallel()
+	d := declared(notification.Slack)
+	c := notification.Claimer{Declaration: d, Zone: time.FixedZone("CST", 8*60*60), Now: begin}
+	about := history.About{At: begin, Object: "budget/team-a", Reasons: []string{"used since 2030-01-07T08:30:00Z, not 2030-99-99T08:30:00Z"}}
+	j, _ := c.Claim(notification.New(d, begin), []history.Event{about.Since(history.Exceeded, begin)})
+	if want := "used since 2030-01-07 16:30 CST, not 2030-99-99T08:30:00Z"; len(j.Pending) != 1 || j.Pending[0].Text != want {
+		t.Errorf("the lines are %+v, want %q", j.Pending, want)
+	}
+}
+
 func TestThresholdsAndObjectsSelectEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared(notification.Slack))

@@ -133,6 +133,7 @@ var hostile = []string{
 	"<!channel> <!here> <@U123> <https://evil.example|click>", "@here @all @channel", `<at user_id="all">all</at>`, "<@all>",
 	"[click](https://evil.example) **bold** `code` ![](https://evil.example/x.png)", "<a href=\"https://evil.example\">x</a>",
 	"line\nbudget/other: exceeded\r\nhttps://gpupool.example.com/evil", "\u202egnp.exe\u2066", "\x1b[2J\x00\x07", "a\u2028b\u2029c", "\xff\xfe broken",
+	"@everyone <!everyone> [x](javascript:alert(1))", "a\u200bb\u200d\ufeff@everyone", strings.Repeat("team", 2500),
 	"</script><script>alert(1)</script>", `"}],"text":"<!channel>"`, `\u0041\`, "{{DATE(2017-02-14T06:00:00Z)}}",
 	strings.Repeat("甲", 4000), strings.Repeat(`"\<&`, 3000),
 }

@@ -45,7 +45,7 @@ func (c *chat) linesOf(object string) []notification.Line {
 }
 
 var (
-	usageText  = regexp.MustCompile(`([0-9.]+) of ([0-9.]+) GPU-hours are used \(([0-9]+)%\)(?: since ([0-9TZ:-]+))?`)
+	usageText  = regexp.MustCompile(`([0-9.]+) of ([0-9.]+) GPU-hours are used \(([0-9]+)%\)(?: since ([0-9: -]+ UTC))?`)
 	launchText = regexp.MustCompile(`: launch: ([0-9]+) spot`)
 	scaleText  = regexp.MustCompile(`: scale: from [0-9]+ to ([0-9]+) pods`)
 )
@@ -130,7 +130,7 @@ func (c *chat) verifyUsage(r *rapid.T, l notification.Line, u *budgets.UsageRepo
 	}
 	wrong := found[1] != u.ConsumedGPUHours || found[2] != *u.LimitGPUHours || found[3] != decimal(*u.UsedPercent)
 	if l.Kind == history.Exceeded {
-		wrong = wrong || found[4] != u.ExceededSince.UTC().Format(time.RFC3339)
+		wrong = wrong || found[4] != u.ExceededSince.UTC().Format("2006-01-02 15:04 MST")
 	}
 	if wrong {
 		r.Fatalf("a message has %q, and status %s of %s GPU-hours (%d%%), exceeded since %v", l, u.ConsumedGPUHours, *u.LimitGPUHours, *u.UsedPercent,
