@@ -226,7 +226,8 @@ var rooms = map[string]struct {
 	}},
 	"internal/serve/page": {may: []string{
 		module + "internal/serve/access", module + "internal/history", module + "internal/ledger", module + "internal/reconcile",
-		module + "internal/reconcile/budgets", module + "internal/reconcile/eventlog", module + "internal/reconcile/outcome", module + "internal/reconcile/spotpools",
+		module + "internal/reconcile/budgets", module + "internal/reconcile/eventlog", module + "internal/reconcile/outcome",
+		module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/notifications", module + "internal/reconcile/state",
 		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage", module + "internal/budget", module + "internal/request",
 	}},

@@ -167,7 +167,8 @@ func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 	wantNotIn(t, set, "Domain")
 	cookie := "Cookie: " + strings.SplitN(set, ";", 2)[0]
 	for name, other := range map[string]string{
-		"of another host": strings.Replace(cookie, "__Host-", "", 1), "too long": cookie + strings.Repeat("x", 10_000), "empty": "Cookie: __Host-gpupool_token=",
+		"of another host": strings.Replace(cookie, "__Host-", "", 1), "too long": cookie + strings.Repeat("x", 10_000),
+		"empty": "Cookie: __Host-gpupool_token=",
 	} {
 		if w := ask(t, h, http.MethodGet, "/", "", other); w.Code != http.StatusSeeOther {
 			t.Errorf("a cookie that is %s: %d", name, w.Code)
