@@ -61,6 +61,7 @@ var fixtures = map[notification.Type][]fixture{
 		{status: 403, body: "posting_to_general_channel_denied", page: unlisted, code: "posting_to_general_channel_denied", remedy: "another channel"},
 		{status: 403, body: "team_disabled", page: unlisted, code: "team_disabled", remedy: "workspace is disabled"},
 		{status: 404, body: "no_active_hooks", page: unlisted, code: "no_active_hooks", remedy: "removed or disabled"},
+		{status: 500, body: "ok", page: unlisted, code: "HTTP 500", remedy: "status page", uncertain: true},
 		{status: 400, body: "some_new_error", page: unlisted, code: "some_new_error", remedy: "URL"},
 	},
 	notification.Teams: {

@@ -70,7 +70,7 @@ func judgeSlack(r response) *notification.Failure {
 	switch {
 	case r.problem == "" && r.status == http.StatusOK && string(body) == "ok":
 		return nil
-	case r.problem != "" || r.status < 400 || !short(body):
+	case r.problem != "" || r.status < 400 || !short(body) || string(body) == "ok":
 		return r.unexpected()
 	}
 	f := r.refusal(string(body), "Slack refused the message", slackRemedies)

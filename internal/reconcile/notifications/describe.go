@@ -52,9 +52,9 @@ func (d Description) Message() string {
 	}
 	text := fmt.Sprintf("%s: no message was delivered since %s: %s", d.Object(), wording.Instant(d.FailingSince), d.Failure.Error())
 	if d.Failure.Remedy != "" {
-		text += "; " + d.Failure.Remedy
+		text = strings.TrimSuffix(text, ".") + ". " + d.Failure.Remedy
 	}
-	return strings.TrimSuffix(text, ".") + "; the next attempt is due at " + wording.Instant(d.NextAt)
+	return strings.TrimSuffix(text, ".") + ". The next attempt is due at " + wording.Instant(d.NextAt)
 }
 
 func describe(d notification.Declaration, j *notification.Journal) Description {
