@@ -134,7 +134,8 @@ func TestStockPoolsInSomeNamespacesAlone(t *testing.T) {
 			return err
 		})
 		d.Namespace = there
-		if _, err := c.CreateStock(t.Context(), d.InitialDeployment("a", 0)); err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
+		_, err := c.CreateStock(t.Context(), d.InitialDeployment("a", 0))
+		if err == nil || !strings.Contains(err.Error(), "needs the verb create on deployments") {
 			t.Errorf("%s: in another namespace: %v", account, err)
 		}
 		if seen, err := c.StockOf(t.Context(), there, d.Name); err != nil || !seen.Known() {

@@ -26,7 +26,7 @@ type limits struct {
 	// those in the store.
 	made map[string]budget.Status
 	mu   sync.Mutex
-	// read caches the statuses from the store.
+	// read caches the statuses.
 	read    map[string]readStatus
 	classes once[map[string]int32] // the cluster's priority classes, by name
 }
@@ -170,7 +170,7 @@ func unknown(name string, err error) decide.Cover {
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 	r, err := l.Repository.NamedBudget(ctx, name)
 	if err == nil { // it was declared just now
-		_, err = l.status(ctx, r.Value.Declaration)
+		_, err = l.status(ctx, r.Value)
 		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
 	}
 	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("budget/%s is not declared: %v", name, err)}
@@ -179,10 +179,7 @@ func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 // cover returns the effect of a budget on a pool, given the pods that it counts.
 func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplate, now time.Time) decide.Cover {
 	name := of.declaration.Name
-	status, err := l.status(ctx, of.declaration)
-	if err == nil {
-		err = declaration.Trust(of.Record, status, now)
-	}
+	status, err := l.status(ctx, of.Record)
 	if err != nil {
 		return unknown(name, err)
 	}
@@ -213,20 +210,25 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	return c
 }
 
-func (l *limits) status(ctx context.Context, of budget.Declaration) (budget.Status, error) {
-	if made, ok := l.made[of.Name]; ok {
-		return made, nil
-	}
+// status returns the status of a budget. The error is why it is unknown or unreliable.
+func (l *limits) status(ctx context.Context, of declaration.Budget) (budget.Status, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, ok := l.read[of.Name]
+	name := of.Declaration.Name
+	known, ok := l.read[name]
 	if !ok {
-		status, there, err := l.Repository.LimitedStatus(ctx, of, l.Clock())
-		if err == nil && !there {
-			err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Repository.Store)
+		known.status, ok = l.made[name]
+		if !ok {
+			known.status, ok, known.err = l.Repository.LimitedStatus(ctx, of.Declaration, l.Clock())
 		}
-		known = readStatus{status: status, err: err}
-		l.read[of.Name] = known
+		switch {
+		case known.err != nil:
+		case !ok:
+			known.err = fmt.Errorf("it has no status in the store %s yet: run gpupool reconcile", l.Repository.Store)
+		default:
+			known.err = declaration.Trust(of, known.status, l.Clock())
+		}
+		l.read[name] = known
 	}
 	return known.status, known.err
 }
