@@ -120,10 +120,10 @@ func (n notified) verifyDelay(when string) {
 		want   string
 	}{
 		"at once":        {func(*reconcile.World) {}, ""},
-		"on a full disk": {func(w *reconcile.World) { w.Store = full{w.Store} }, "no space left on device; Make the store writable"},
+		"on a full disk": {func(w *reconcile.World) { w.Store = full{w.Store} }, "no space left on device. Make the store writable"},
 		"after four hours": {func(w *reconcile.World) {
 			w.Clock = func() time.Time { return n.cluster.Now().Add(4 * time.Hour) }
-		}, "events wait; Run gpupool reconcile"},
+		}, "events wait. Run gpupool reconcile"},
 	} {
 		d := describe(tt.change)
 		if bad := tt.want != ""; d.Pending < 3 || bad != (d.State == state.Failing) || !strings.Contains(d.Message(), tt.want) {

@@ -145,7 +145,7 @@ func TestFailedDeliveriesAreRetriedAndFailNoRun(t *testing.T) {
 		t.Fatalf("%+v, %v", status.Notifications, err)
 	}
 	d := status.Notifications[0]
-	if d.State != state.Failing || d.Failed != 1 || d.Pending < 3 || !strings.Contains(d.Message(), "45009: api freq out of limit; Wait a minute") {
+	if d.State != state.Failing || d.Failed != 1 || d.Pending < 3 || !strings.Contains(d.Message(), "45009: api freq out of limit. Wait a minute") {
 		t.Errorf("status: %+v: %s", d, d.Message())
 	}
 	n.receiver.Err = nil
