@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,8 +156,10 @@ func TestStatusForPeople(t *testing.T) {
 	}
 }
 
-// show returns the text of a status with the states and totals that Status sets.
+// show returns the text of a status with the states and totals that Status sets. Tests that run
+// at once share parts of a status.
 func show(v layout, r reconcile.StatusReport) string {
+	r.SpotPools, r.Budgets, r.StockPools = slices.Clone(r.SpotPools), slices.Clone(r.Budgets), slices.Clone(r.StockPools)
 	r.Complete()
 	return text(v, r)
 }
