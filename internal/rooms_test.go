@@ -86,7 +86,7 @@ var rooms = map[string]struct {
 		module + "internal/stockpool", module + "internal/stockpool/drift", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
 	"internal/notification": {pure: true, may: []string{
-		module + "internal/budget", module + "internal/duration", module + "internal/history", module + "internal/problem",
+		module + "internal/budget", module + "internal/duration", module + "internal/history", module + "internal/problem", module + "internal/wording",
 	}},
 	"internal/request": {pure: true, may: []string{
 		module + "internal/budget", module + "internal/duration", module + "internal/exception", module + "internal/history", module + "internal/problem",
@@ -230,6 +230,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/notifications", module + "internal/reconcile/state",
 		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage", module + "internal/budget", module + "internal/request",
+		module + "internal/wording",
 	}},
 	"internal/serve/api": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot", module + "internal/reconcile",

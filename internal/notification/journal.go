@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Journal is what a notification remembers between runs. An event is claimed in it before its
@@ -153,9 +153,10 @@ func (k *claim) event(e *history.Event) {
 	if !k.Declaration.Selects(e) {
 		return
 	}
+	here := func(t time.Time) string { return timeIn(k.Zone, t) }
 	l := Line{
 		ID: e.ID, At: e.At, Kind: e.Kind, Object: e.Object, Severity: SeverityOf(e.Kind), ClaimedAt: k.Now,
-		Text: Cut(timesIn(k.Zone, e.Message(func(t time.Time) string { return timeIn(k.Zone, t) })), longestLine),
+		Text: Cut(wording.Instants(e.Message(here), here), longestLine),
 	}
 	of, ends := condition(e)
 	old, known := k.journal.Conditions[of]
@@ -345,19 +346,6 @@ func latest(a, b time.Time) time.Time {
 // timeIn formats a time for texts. Nil is UTC.
 func timeIn(zone *time.Location, t time.Time) string {
 	return t.In(zoneOr(zone)).Format("2006-01-02 15:04 MST")
-}
-
-var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-
-// timesIn formats the times of a reason, which are in UTC.
-func timesIn(zone *time.Location, text string) string {
-	return instants.ReplaceAllStringFunc(text, func(instant string) string {
-		at, err := time.Parse(time.RFC3339, instant)
-		if err != nil {
-			return instant
-		}
-		return timeIn(zone, at)
-	})
 }
 
 func zoneOr(zone *time.Location) *time.Location {

@@ -3,6 +3,7 @@ package wording
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -34,6 +35,19 @@ func Have(n int) string { return Plural(n, "has", "have") }
 
 // Instant formats a time for decisions.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// Instants formats each time in a text that Instant wrote.
+func Instants(text string, format func(time.Time) string) string {
+	return instants.ReplaceAllStringFunc(text, func(instant string) string {
+		at, err := time.Parse(time.RFC3339, instant)
+		if err != nil {
+			return instant
+		}
+		return format(at)
+	})
+}
 
 // Because formats a decision and its reasons on one line.
 func Because(summary string, reasons []string) string {

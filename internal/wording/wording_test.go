@@ -2,6 +2,7 @@ package wording_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -34,6 +35,20 @@ func TestReasonsFollowWhatWasDecided(t *testing.T) {
 	} {
 		if got := wording.Because("launch 1", reasons); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestInstants(t *testing.T) {
+	t.Parallel()
+	day := func(at time.Time) string { return at.Format("2 Jan") }
+	for text, want := range map[string]string{
+		"until " + wording.Instant(time.Date(2026, 11, 27, 8, 0, 0, 0, time.UTC)) + ", held": "until 27 Nov, held",
+		"2026-11-27T08:00:00Z; 2026-12-01T08:00:00Z":                                         "27 Nov; 1 Dec",
+		"2026-11-27T08:00:00+08:00, 2026-13-01T08:00:00Z, no time":                           "2026-11-27T08:00:00+08:00, 2026-13-01T08:00:00Z, no time",
+	} {
+		if got := wording.Instants(text, day); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }

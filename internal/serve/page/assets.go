@@ -50,14 +50,14 @@ func styles(charts bool) []template.CSS {
 }
 
 // StyleSources are the styles of pages as sources of a content security policy.
-var StyleSources = sync.OnceValue(func() string {
+func StyleSources() string {
 	var sources []string
 	for _, style := range styles(true) {
 		sum := sha256.Sum256([]byte(style))
 		sources = append(sources, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	}
 	return strings.Join(sources, " ")
-})
+}
 
 func asset(w http.ResponseWriter, r *http.Request) {
 	file := r.PathValue("file")

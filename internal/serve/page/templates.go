@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 //go:embed templates
@@ -51,18 +51,10 @@ func timeElement(at time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, at.Format(time.RFC3339), at.Format("2006-01-02 15:04 UTC"))) //nolint:gosec // digits
 }
 
-var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-
 // texts joins texts. Times in them are elements, which a script writes in the time zone of the reader.
 func texts(all ...string) template.HTML {
 	escaped := template.HTMLEscapeString(strings.Join(all, "; "))
-	return template.HTML(instants.ReplaceAllStringFunc(escaped, func(text string) string { //nolint:gosec // escaped
-		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return text
-		}
-		return string(timeElement(at))
-	}))
+	return template.HTML(wording.Instants(escaped, func(at time.Time) string { return string(timeElement(at)) })) //nolint:gosec // escaped
 }
 
 // linkOf is the page of an object; empty for what has none.
