@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,22 @@ func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
 		plan = Decide(s, nil)
 		if diff := cmp.Diff(want, summaries(plan)); diff != "" || (want == nil) != (len(plan.Ineffective) == 1) {
 			t.Errorf("%s, with evictions to follow: %v is ineffective, and the decisions: %s", name, plan.Ineffective, diff)
+		}
+	}
+}
+
+// TestADeletionWithALongGracePeriodExemptsNoWorkload: a tenant deletes its pod so that it ends in years. Its
+// workload is paused as any other.
+func TestADeletionWithALongGracePeriodExemptsNoWorkload(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []time.Time{noon.AddDate(10, 0, 0), noon.Add(-budget.EndSlack)} {
+		s := situation(enforcing(budget.Pause), 100*budget.Hour)
+		p := owned(pod("train-0", 0), "apps/v1", "StatefulSet", "train")
+		p.Deletion = ms(ends)
+		s.Pods = []budget.Pod{p}
+		plan := Decide(s, nil)
+		if diff := cmp.Diff([]string{"pause StatefulSet ml/train"}, summaries(plan)); diff != "" || !slices.Equal(plan.Decisions[0].Holding, []string{"ml/train-0"}) {
+			t.Errorf("its pod ends at %v: %s; %+v", ends, diff, plan.Decisions)
 		}
 	}
 }

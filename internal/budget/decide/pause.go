@@ -27,11 +27,19 @@ func pause(f *facts) (r result) {
 		s.withGPUs[p.Of.Workload.UID] = true
 		s.holding[p.Of.Workload.UID] = append(s.holding[p.Of.Workload.UID], p.String())
 	}
+	lingering := f.lingering()
+	for _, p := range lingering {
+		// A deletion with a long grace period does not exempt the workload.
+		if p.Of.Workload.Name != "" && !s.spared[id(p.Of.Workload)] {
+			s.withGPUs[p.Of.Workload.UID] = true
+			s.consider(p)
+		}
+	}
 	waiting, _ := f.waiting()
 	for _, p := range append(pods, waiting...) {
 		s.consider(p)
 	}
-	s.await(f.lingering())
+	s.await(lingering)
 	if n := len(s.loose); n > 0 {
 		slices.Sort(s.loose)
 		r.warnf("%d %s be paused, and still %s: %s", n, wording.Plural(n, "pod cannot", "pods cannot"), wording.Plural(n, "counts", "count"),
@@ -129,14 +137,17 @@ func (s *selection) consider(p budget.Pod) {
 	s.owners = append(s.owners, budget.Decision{Kind: budget.KindPause, Owner: &w, Reasons: reasons})
 }
 
-// await adds the deleted pods of stopped workloads that still hold GPUs.
+// await adds the deleted pods that still hold GPUs. Those of stopped workloads are waited for.
 func (s *selection) await(lingering []budget.Pod) {
 	for _, p := range lingering {
-		uid := p.Of.Workload.UID
-		if p.Of.Workload.Name == "" || p.Of.StockPool == "" && !(p.Of.Stopped && (s.ours[uid] || s.undone[uid])) {
+		if p.Of.Workload.Name == "" {
 			continue
 		}
-		s.awaited[uid], s.holding[uid] = p, append(s.holding[uid], p.String())
+		uid := p.Of.Workload.UID
+		s.holding[uid] = append(s.holding[uid], p.String())
+		if p.Of.StockPool != "" || p.Of.Stopped && (s.ours[uid] || s.undone[uid]) {
+			s.awaited[uid] = p
+		}
 	}
 }
 

@@ -16,8 +16,9 @@ type Sample struct {
 	Used, Idle int64
 }
 
-// Course returns the usage of a budget at times, which are in order. It includes unconfirmed usage. It
-// reads the records twice; dropped records are unknown.
+// Course returns the usage of a budget at times, which are in order. At the moment between two calendar
+// periods it is that of the first. It includes unconfirmed usage. It reads the records twice; dropped
+// records are unknown.
 func Course(d budget.Declaration, records iter.Seq[*ledger.Record], now time.Time, times []time.Time, zones budget.Zones) ([]Sample, error) {
 	if len(times) == 0 {
 		return nil, nil
