@@ -61,9 +61,10 @@ type delivery struct {
 }
 
 const (
-	// deliverAtMost bounds all messages of one run, and attemptAtMost one of them.
+	// deliverAtMost bounds all messages of one run, and attemptAtMost one of them. No attempt begins with
+	// less time: a receiver that was not given its time has not failed.
 	deliverAtMost  = 20 * time.Second
-	attemptAtMost  = 10 * time.Second
+	attemptAtMost  = 8 * time.Second
 	messagesAtMost = 5 // of one notification in one run
 	atOnce         = 8 // receivers
 )
@@ -271,13 +272,19 @@ func (r *Run) deliver(ctx context.Context, of *delivery, ready <-chan time.Time)
 		case <-ready:
 		}
 		m, due := s.Next(of.journal.Value, r.now())
-		more := due && ctx.Err() == nil && r.attempt(ctx, of, m)
+		more := due && hasTime(ctx) && r.attempt(ctx, of, m)
 		ready = time.After(of.declaration.Type.Interval())
 		if !more || m.Refresh() {
 			return ready
 		}
 	}
 	return ready
+}
+
+// hasTime reports whether an attempt can take as long as it may.
+func hasTime(ctx context.Context) bool {
+	ends, bounded := ctx.Deadline()
+	return ctx.Err() == nil && (!bounded || time.Until(ends) >= attemptAtMost)
 }
 
 // attempt sends one message, and records it before and after. It reports whether more can be sent.
