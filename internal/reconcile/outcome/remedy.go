@@ -32,9 +32,8 @@ func remedyOf(err error, class errorclass.Class) string {
 	return remedies[class]
 }
 
-// shortRemedies are the remedies of reasons that keep a pool short. OBJECT is the pool.
+// shortRemedies are the remedies of reasons that keep a pool short. OBJECT is the pool. A hold names its own.
 var shortRemedies = map[spotpool.Code]string{
-	spotpool.BecauseHold:            "Wait until the hold ends, or end it:\ngpupool release OBJECT",
 	spotpool.BecauseGate:            "Wait until its budget recovers, raise its limit, or grant it more hours for a limited time (gpupool grant).",
 	spotpool.BecauseGateUnknown:     "Run gpupool reconcile with access to the cluster, to measure the budget.",
 	spotpool.BecauseGateUndeclared:  "Declare the budget, or set another one or none in the pool.",

@@ -17,10 +17,16 @@ func (p Report) Oversized() bool { return p.Observed && p.Total > p.Maximum }
 // anything.
 func (p Report) StateAfter(changed bool) state.State {
 	switch s := p.Outcome.State(); {
-	case s != "":
+	case s != "" && s != state.Short:
 		return s
+	case p.Hold != nil:
+		return state.OnHold
+	case p.Shortfall > 0:
+		return state.Short
 	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
 		return state.Degraded
+	case s != "":
+		return s
 	case changed:
 		return state.Changed
 	case p.Oversized():
