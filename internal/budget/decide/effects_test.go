@@ -84,7 +84,8 @@ func TestADeletionWithALongGracePeriodExemptsNoWorkload(t *testing.T) {
 		p.Deletion = ms(ends)
 		s.Pods = []budget.Pod{p}
 		plan := Decide(s, nil)
-		if diff := cmp.Diff([]string{"pause StatefulSet ml/train"}, summaries(plan)); diff != "" || !slices.Equal(plan.Decisions[0].Holding, []string{"ml/train-0"}) {
+		diff := cmp.Diff([]string{"pause StatefulSet ml/train"}, summaries(plan))
+		if diff != "" || !slices.Equal(plan.Decisions[0].Holding, []string{"ml/train-0"}) {
 			t.Errorf("its pod ends at %v: %s; %+v", ends, diff, plan.Decisions)
 		}
 	}
