@@ -40,8 +40,9 @@ func join(t *testing.T, w *providertest.World) {
 
 // The state has the cluster of a pool's nodes. They are drained before their instances terminate,
 // and the plan lists the drains and the wait for them.
+//
+//nolint:paralleltest // the instances of other tests, in the same cluster, have the IDs of its nodes
 func TestLifeOfAPoolWithNodes(t *testing.T) {
-	t.Parallel()
 	w := providertest.NewWithCluster(t)
 	uid := w.ClusterUID()
 	with := func(a attributes) string {
