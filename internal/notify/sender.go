@@ -97,6 +97,9 @@ func (s Sender) post(ctx context.Context, r request, judge func(response) *notif
 	if err != nil {
 		return invalidURL()
 	}
+	// A connection of an earlier message may have been closed by the receiver: whether this one arrived
+	// would be unknown.
+	req.Close = true
 	req.Header.Set("User-Agent", "gpupool")
 	for name, value := range r.header {
 		req.Header.Set(name, value)
