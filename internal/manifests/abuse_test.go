@@ -472,6 +472,14 @@ func TestNoRightCanBeAbused(t *testing.T) {
 				metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
+			// Until it has stopped, nobody may change its template.
+			kubetest.WaitFor(t, "the Job to stop", func(ctx context.Context) error {
+				job, err := cluster.Client().BatchV1().Jobs(work).Get(ctx, "job", metav1.GetOptions{})
+				if err == nil && job.Status.StartTime != nil {
+					err = fmt.Errorf("it runs since %v", job.Status.StartTime)
+				}
+				return err
+			})
 		})
 	}
 	if err := call(t.Context(), signedIn(t, cluster, run, manifests.ReconcileAccount), abuse{
