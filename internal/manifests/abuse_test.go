@@ -472,7 +472,7 @@ func TestNoRightCanBeAbused(t *testing.T) {
 				metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			// Until it has stopped, nobody may change its template.
+			// Until it has stopped, its template is immutable.
 			kubetest.WaitFor(t, "the Job to stop", func(ctx context.Context) error {
 				job, err := cluster.Client().BatchV1().Jobs(work).Get(ctx, "job", metav1.GetOptions{})
 				if err == nil && job.Status.StartTime != nil {
