@@ -16,15 +16,11 @@ func (p Report) Oversized() bool { return p.Observed && p.Total > p.Maximum }
 // StateAfter returns the state of a pool after a run; changed says whether the run decided
 // anything.
 func (p Report) StateAfter(changed bool) state.State {
-	switch s := p.Outcome.State(); {
+	switch s, lacking := p.Outcome.State(), p.lacking(); {
 	case s != "" && s != state.Short:
 		return s
-	case p.Hold != nil:
-		return state.OnHold
-	case p.Shortfall > 0:
-		return state.Short
-	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
-		return state.Degraded
+	case lacking != "":
+		return lacking
 	case s != "":
 		return s
 	case changed:
@@ -35,22 +31,31 @@ func (p Report) StateAfter(changed bool) state.State {
 	return state.InSync
 }
 
+// lacking returns what keeps a pool from its size or its nodes; empty if nothing does.
+func (p Report) lacking() state.State {
+	switch {
+	case p.Hold != nil:
+		return state.OnHold
+	case p.Shortfall > 0:
+		return state.Short
+	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
+		return state.Degraded
+	}
+	return ""
+}
+
 func (d Description) state() state.State {
 	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
 	otherThanDrain := func(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
-	switch phase := state.OfPhase(d.Phase); {
+	switch phase, lacking := state.OfPhase(d.Phase), d.lacking(); {
 	case d.Failing != nil, d.Outcome == outcome.Failed && d.Observed:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
 		return state.Unknown
 	case phase != "":
 		return phase
-	case d.Hold != nil:
-		return state.OnHold
-	case d.Shortfall > 0:
-		return state.Short
-	case d.Nodes != nil && d.Nodes.ReplacingSuspended != "":
-		return state.Degraded
+	case lacking != "":
+		return lacking
 	case len(d.Decisions) > 0 && !slices.ContainsFunc(d.Decisions, otherThanDrain):
 		return state.Draining
 	case len(d.Decisions) > 0:
