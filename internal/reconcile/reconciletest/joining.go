@@ -40,9 +40,14 @@ func (c *state) JoinNone(none bool) {
 	c.neverAny = none
 }
 
-// join brings the nodes up to date with the machines.
+// join brings the nodes, and the time of the cluster, up to date with the machines.
 func (w *World) join(podsEach int) {
 	c := w.Cluster
+	now, err := w.Sim.Server.StepClock(0)
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
 	running := map[string]bool{}
 	for _, i := range w.Sim.Server.Instances() {
 		if i.Pool == "train" && i.State == "RUNNING" {
@@ -50,6 +55,7 @@ func (w *World) join(podsEach int) {
 		}
 	}
 	c.mu.Lock()
+	c.now = now
 	for _, m := range c.Machines {
 		if !running[strings.TrimPrefix(m.Name, "node-")] && m.Ready == node.ReadyTrue && !m.Reused {
 			m.Ready, m.ReadySince = node.ReadyUnknown, c.now

@@ -9,8 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// untilSilent is how long a Node may stay Ready after its instance is gone. The node controller
-// marks it Unknown after 50 seconds, its default node-monitor-grace-period, of no heartbeat.
+// untilSilent is how long a Node may stay Ready after its instance is gone, by the time at which it
+// was observed. The node controller marks it Unknown after 50 seconds, its default
+// node-monitor-grace-period, of no heartbeat.
 const untilSilent = 3 * time.Minute
 
 // NodeInUse is a Node with the pool's mark whose instance is gone for sure, and whose
@@ -32,7 +33,7 @@ func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 		n, found := v.Observation.Cluster.Node(past.Node.UID)
 		switch {
 		case !found || n.Pool != v.Declaration.UID:
-		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue && v.Now.Sub(past.AbsentSince) > untilSilent):
+		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue && v.Observation.Cluster.At.Sub(past.AbsentSince) > untilSilent):
 			used := NodeInUse{n.Name, past.InstanceID}
 			r.NodesInUse = append(r.NodesInUse, used)
 			r.Warnings = append(r.Warnings, used.String())
