@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
 // inProcess names the directory of a ledger's documents, to a process that is to
@@ -19,14 +20,14 @@ import (
 const inProcess = "BUDGET_BENCH_DOCUMENTS"
 
 func TestMain(m *testing.M) {
-	if directory := os.Getenv(inProcess); directory != "" {
-		if err := judgeDocuments(directory); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	directory := os.Getenv(inProcess)
+	if directory == "" {
+		soaktest.Main(m, 100, 3000)
 	}
-	os.Exit(m.Run())
+	if err := judgeDocuments(directory); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // judgeDocuments loads a ledger as a run does, judges budgets by it, and prints

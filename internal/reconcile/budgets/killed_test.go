@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
 // budgetStory is something that changes a fixture, from what prepare makes of it.
@@ -158,13 +159,13 @@ func (d *fixture) tells(want map[history.Kind]int) {
 
 // TestAKillAtAnyEffectLosesNothing kills each story right after each of its effects that
 // leaves something behind: calls of the cluster, writes, deletes and locks of the store.
-// With -every-fault it is right before and right after each effect, reads included.
+// In a soak it is right before and right after each effect, reads included.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
 	var list []faults.Operation[scene]
 	for _, story := range budgetStories() {
 		list = append(list, story.cut())
-		if story.deletes || faults.Every() { // else a run is what a user does
+		if story.deletes || soaktest.On() { // else a run is what a user does
 			list = append(list, story.leftToRuns())
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestPausesRecoverFromKills kills runs that pause or resume more workloads than one batch for two budgets,
-// and a destroy that resumes them. The kills come right after an effect, and with -every-fault right before
+// and a destroy that resumes them. The kills come right after an effect, and in a soak right before
 // it, too. Each workload is restored to its previous state.
 func TestPausesRecoverFromKills(t *testing.T) {
 	t.Parallel()

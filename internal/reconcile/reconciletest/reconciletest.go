@@ -5,12 +5,10 @@ package reconciletest
 
 import (
 	"flag"
-	"os"
-	"runtime/debug"
 	"strconv"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
 // Main runs a package's tests, more of them at once than there are processors:
@@ -20,20 +18,5 @@ func Main(m *testing.M) {
 	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
 		_ = flag.Set("test.parallel", strconv.Itoa(24))
 	}
-	FewChecks(fewChecks)
-	// Tests leave little garbage, and end soon: memory is cheaper than frequent collections.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	os.Exit(m.Run())
-}
-
-const fewChecks = 15
-
-// FewChecks sets how often rapid checks a property, unless its flag does. A check is many runs, each
-// with its files. Call it after flag.Parse.
-func FewChecks(checks int) {
-	if p := flag.Lookup("rapid.checks"); p != nil && p.Value.String() == p.DefValue {
-		_ = flag.Set("rapid.checks", map[bool]string{false: strconv.Itoa(checks), true: "100"}[faults.Every()])
-	}
+	soaktest.Main(m, 15, 100) // a check is many runs, each with its files
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
 // product lists every combination of choices, each from 0 to its size.
@@ -26,10 +26,10 @@ func product(sizes []int) [][]int {
 // spread lists every combination if each fault is requested. Else it lists enough to combine
 // each choice of one kind with each of every other kind.
 func spread(sizes []int) [][]int {
-	if faults.Every() {
+	if soaktest.On() {
 		return product(sizes)
 	}
-	return faults.Sample(pairwise(sizes))
+	return soaktest.Sample(pairwise(sizes))
 }
 
 // meeting is a choice of one kind together with a choice of another.

@@ -3,7 +3,6 @@ package spotpools_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -12,12 +11,10 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
-
-var everyDestroy = flag.Bool("every-destroy", false, "destroy under every fault of every call, not only under each pair of choices")
 
 // destroyed is a pool in some state before its destroy.
 type destroyed struct {
@@ -89,8 +86,8 @@ func TestDestroyNeverLies(t *testing.T) {
 	t.Parallel()
 	before, kinds := beforeDestroys(), destroyFaults()
 	sizes := []int{len(before), len(kinds), len(destroyActions), 4, 6}
-	cases := faults.Sample(pairwise(sizes))
-	if *everyDestroy {
+	cases := soaktest.Sample(pairwise(sizes))
+	if soaktest.On() {
 		cases = nil
 		for n, c := range product(sizes[1:]) {
 			cases = append(cases, append([]int{n % len(before)}, c...))

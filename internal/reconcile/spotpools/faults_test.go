@@ -9,11 +9,12 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cvmsim"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TestAKillAtAnyEffectLosesNothing kills each operation right after each of its effects: calls
-// of Tencent Cloud and the cluster, writes, deletes and locks of the store. With -every-fault
+// of Tencent Cloud and the cluster, writes, deletes and locks of the store. In a soak
 // it is right before and right after each effect, including reads.
 func TestAKillAtAnyEffectLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -65,8 +66,8 @@ func (op operation) cut() faults.Operation[scene] {
 }
 
 // TestAFaultOfAnyCallLosesNothing fails calls of each operation in each of the simulator's
-// ways. Each pair of operation, way, call and position is played at least once, and with
-// -every-fault all of them.
+// ways. Each pair of operation, way, call and position is played at least once, and
+// in a soak all of them.
 func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 	t.Parallel()
 	kinds := []cvmsim.Fault{
@@ -105,7 +106,7 @@ func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 
 // TestAFaultOfTheClusterLosesNothing fails calls of the cluster, before they took effect and
 // after, once and for the whole operation. Each pair of operation, call and way is played at
-// least once, and with -every-fault all of them.
+// least once, and in a soak all of them.
 func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 	t.Parallel()
 	ops := nodeOperations()
@@ -120,16 +121,16 @@ func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 
 // TestFaultsInARowLoseNothing lets calls of each kind fail one after another, in each
 // operation and each way: each pair of these choices at least once. Which operation meets
-// which way is left to -every-fault.
+// which way is left to a soak.
 func TestFaultsInARowLoseNothing(t *testing.T) {
 	t.Parallel()
 	ops, kinds := operations(), destroyFaults()
 	delays := []time.Duration{0, 45 * time.Second}
 	var apart [][2]int
-	if !faults.Every() {
+	if !soaktest.On() {
 		apart = append(apart, [2]int{0, 1})
 	}
-	for _, c := range faults.Sample(pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
+	for _, c := range soaktest.Sample(pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
 		op, fault, delay := ops[c[0]], kinds[c[1]], delays[c[5]]
 		fault.Action, fault.After, fault.Count = destroyActions[c[2]], c[3], 1+c[4]
 		extra := 0

@@ -15,7 +15,7 @@ import (
 
 // TestRefusedAfterLost loses the response to a launch that took effect, and has its retry
 // refused: the refusal is not about the first call. Each pair of operation, loss, refusal and
-// delay meets, and with -every-fault all of them do.
+// delay meets, and in a soak all of them do.
 func TestRefusedAfterLost(t *testing.T) {
 	t.Parallel()
 	lost := []cvmsim.Fault{

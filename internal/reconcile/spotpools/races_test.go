@@ -14,17 +14,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TestRunsBesideAnApplyKeepToMaximum runs two reconciles during an apply, in 40 schedules, with
-// -every-fault in 200. They have random pauses before each effect, a reclaim in the middle,
+// a soak in 200. They have random pauses before each effect, a reclaim in the middle,
 // late tags, and some kills. The pool never exceeds its maximum, and a clean run afterwards
 // leaves it at its minimum.
 func TestRunsBesideAnApplyKeepToMaximum(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
-	if faults.Every() {
+	if soaktest.On() {
 		seeds = 200
 	}
 	for seed := range seeds {

@@ -1,17 +1,11 @@
 package decide_test
 
 import (
-	"flag"
-	"os"
 	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
 // TestMain tries properties more often than is usual: what they look for takes
 // several things to come together, and a try takes a millisecond.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if p := flag.Lookup("rapid.checks"); p.Value.String() == p.DefValue {
-		_ = flag.Set("rapid.checks", "1000")
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { soaktest.Main(m, 1000, 10000) }

@@ -16,6 +16,7 @@ import (
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/kubernetes"
 )
@@ -44,7 +45,7 @@ var roles = map[string]func(context.Context, store.Store) error{
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	if role == "" {
-		os.Exit(m.Run())
+		soaktest.Main(m, 100, 3000)
 	}
 	if err := play(role); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -7,40 +7,21 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/schedule"
 	"github.com/gpupool/terraform-provider-gpupool/tools/schedules/stage"
 )
 
-// draws is how many schedules are played, and seed which, so that a run can be repeated;
-// -rapid.seed plays others. With the race detector there are fewer: make test plays all of
-// them without it.
-var draws = "200"
-
-const seed = "1"
-
 var stored = flag.String("schedules", "testdata/*.json", "the files of schedules to play again")
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	for name, value := range map[string]string{"rapid.checks": draws, "rapid.seed": seed} {
-		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			_ = flag.Set(name, value)
-		}
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { soaktest.Main(m, 20, 200) }
 
 func TestSchedulesKeepTheInvariants(t *testing.T) {
 	t.Parallel()

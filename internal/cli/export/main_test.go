@@ -1,0 +1,9 @@
+package export
+
+import (
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
+)
+
+func TestMain(m *testing.M) { soaktest.Main(m, 100, 3000) }

@@ -1,5 +1,0 @@
-//go:build race
-
-package conservation_test
-
-func init() { draws = "100" }

@@ -1,5 +1,0 @@
-//go:build race
-
-package simulated_test
-
-func init() { draws = "20" }
