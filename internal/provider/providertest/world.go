@@ -5,6 +5,7 @@ package providertest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -27,6 +28,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -45,6 +47,8 @@ func Main(m *testing.M) {
 			panic(err)
 		}
 	}
+	flag.Parse()
+	soaktest.Properties(100, 1000)
 	code := m.Run()
 	if built != "" {
 		_ = os.RemoveAll(built)
