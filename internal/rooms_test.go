@@ -164,8 +164,10 @@ var rooms = map[string]struct {
 		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/state", module + "internal/notification",
 		module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/wording", "golang.org/x/sync/",
 	}},
-	"internal/reconcile/reconciletest/faults": {},
+	"internal/soaktest":                       {},
+	"internal/reconcile/reconciletest/faults": {may: []string{module + "internal/soaktest"}},
 	"internal/reconcile/reconciletest": {may: []string{
+		module + "internal/soaktest",
 		module + "internal/reconcile/reconciletest/faults",
 		module + "internal/notification", module + "internal/reconcile/notifications",
 		module + "internal/stockpool", "k8s.io/api",
