@@ -13,7 +13,7 @@ import (
 // each right. Expressions that cannot be evaluated reject the request.
 func (l limits) nodes() []Object {
 	accounts := []string{ReconcileAccount, TerraformAccount}
-	changes := []admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}
+	updates := []admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes"}, admissionv1.Update)}
 	var all []Object
 	if l.Mark || l.Cordon {
 		var spec, metadata []string
@@ -24,16 +24,16 @@ func (l limits) nodes() []Object {
 			metadata = append(metadata, "annotations")
 		}
 		all = append(all, l.policy("nodes", "It holds the accounts to what the policies below are about: of a node, RBAC would let them change everything.",
-			accounts, changes, nodeVariables(),
+			accounts, []admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update)}, nodeVariables(),
 			must("request.operation == 'UPDATE' && "+same("spec", spec...)+" && "+sameMetadata(metadata...),
 				"of a node, gpupool may change nothing but what its rights name"),
 			must("variables.ours", "gpupool changes no node of another cloud"))...)
 	}
 	if l.Mark {
-		all = append(all, l.marks(accounts, changes)...)
+		all = append(all, l.marks(accounts, updates)...)
 	}
 	if l.Cordon {
-		all = append(all, l.cordons(accounts, changes)...)
+		all = append(all, l.cordons(accounts, updates)...)
 	}
 	if l.Delete {
 		const mark = "'" + kubecluster.NodePoolAnnotation + "'"
@@ -70,11 +70,11 @@ func nodeVariables() []admissionv1.Variable {
 // marks lets the accounts add a pool's mark to a node without one, and remove it, as a pool does
 // that detaches its instances. The name of a cordon's author can only change with the cordon, so
 // that the accounts cannot claim another author's.
-func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
+func (l limits) marks(accounts []string, updates []admissionv1.NamedRuleWithOperations) []Object {
 	marks := strings.NewReplacer("POOL", "'"+kubecluster.NodePoolAnnotation+"'", "BY", "'"+kubecluster.NodeCordonAnnotation+"'")
 	return l.policy("mark-nodes", "It limits the accounts to marking Tencent Cloud nodes as a pool's, to removing such marks, and to recording "+
 		"who cordoned them.",
-		accounts, changes, nodeVariables(),
+		accounts, updates, nodeVariables(),
 		must(sameMap("variables.now", "variables.before", kubecluster.NodePoolAnnotation, kubecluster.NodeCordonAnnotation),
 			"gpupool may only change its own annotations of a node"),
 		must(marks.Replace("!(POOL in variables.now) || (POOL in variables.before ? variables.now[POOL] == variables.before[POOL] : variables.now[POOL] != "+
@@ -88,9 +88,9 @@ func (l limits) marks(accounts []string, changes []admissionv1.NamedRuleWithOper
 
 // cordons lets the accounts cordon a node only in a pool's name, and uncordon it only if a pool
 // cordoned it.
-func (l limits) cordons(accounts []string, changes []admissionv1.NamedRuleWithOperations) []Object {
+func (l limits) cordons(accounts []string, updates []admissionv1.NamedRuleWithOperations) []Object {
 	by := "'" + kubecluster.NodeCordonAnnotation + "'"
-	return l.policy("cordon-nodes", "It limits the accounts to cordoning Tencent Cloud nodes in a pool's name, and to undoing that.", accounts, changes,
+	return l.policy("cordon-nodes", "It limits the accounts to cordoning Tencent Cloud nodes in a pool's name, and to undoing that.", accounts, updates,
 		nodeVariables(),
 		must("!variables.closed || variables.wasClosed || "+by+" in variables.now && variables.now["+by+"] != ''",
 			"gpupool must record the pool when it cordons a node"),
@@ -112,22 +112,25 @@ func (l limits) noticeWatch() []Object {
 	return l.policy("notice-watch", "It limits the agent of a node to the node of its token, and there to the condition and the taint of an "+
 		"interruption notice.",
 		[]string{NoticeAccount},
-		[]admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"nodes", "nodes/status"}, admissionv1.Create, admissionv1.Update)},
+		[]admissionv1.NamedRuleWithOperations{
+			ruleFor(core, []string{"nodes"}, admissionv1.Create, admissionv1.Update),
+			ruleFor(core, []string{"nodes/status"}, admissionv1.Update),
+		},
 		[]admissionv1.Variable{
 			{Name: "taints", Expression: list("object", "spec", "taints")},
 			{Name: "hadTaints", Expression: list("oldObject", "spec", "taints")},
 			{Name: "conditions", Expression: list("object", "status", "conditions")},
 			{Name: "hadConditions", Expression: list("oldObject", "status", "conditions")},
 		},
-		must(names.Replace("request.operation == 'UPDATE' && has(request.userInfo.extra) && TOKEN in request.userInfo.extra && "+
+		must(names.Replace("has(request.userInfo.extra) && TOKEN in request.userInfo.extra && "+
 			"request.userInfo.extra[TOKEN] == [request.name]"),
 			"the agent may only change its own node, with a token of a pod that runs there"),
 		must(same("spec", "taints")+" && "+same("status", "conditions")+" && "+sameMetadata(),
 			"the agent may only change its condition and its taint"),
 		must(names.Replace("variables.taints.filter(t, t.key != TAINT) == variables.hadTaints.filter(t, t.key != TAINT)"),
 			"the agent may only change its own taint"),
-		must(names.Replace("variables.taints.filter(t, t.key == TAINT).size() < 2 && variables.taints.filter(t, t.key == TAINT).all(t, t.effect == "+
-			"'NoSchedule' && has(t.value) && t.value.matches('^[0-9]{8}T[0-9]{6}Z$'))"),
+		must(names.Replace("variables.taints.filter(t, t.key == TAINT).all(t, t.effect == 'NoSchedule' && "+
+			"has(t.value) && t.value.matches('^[0-9]{8}T[0-9]{6}Z$'))"),
 			"the agent's taint is NoSchedule, with the time of the notice"),
 		must(names.Replace("variables.conditions.filter(c, c.type != CONDITION) == variables.hadConditions.filter(c, c.type != CONDITION)"),
 			"the agent may only change its own condition"),
