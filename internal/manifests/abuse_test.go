@@ -272,6 +272,10 @@ func abuses() []abuse {
 			body: eviction("kube-system"),
 		},
 		{right: "create pods/eviction", what: "evict the run", verb: http.MethodPost, path: apiCore + "RUN/pods/pod/eviction", body: eviction("RUN")},
+		{
+			right: "create pods/eviction", what: "make a pod", verb: http.MethodPost, path: apiCore + "WORK/pods",
+			body: strings.Replace(aPod, `"serviceAccountName":"gpupool-reconcile",`, "", 1),
+		},
 		{right: "create pods/eviction", what: "make a pod beside the accounts", verb: http.MethodPost, path: apiCore + "RUN/pods", body: aPod},
 		{
 			right: "create pods/eviction", what: "bind a pod", verb: http.MethodPost, path: apiCore + "WORK/pods/pod/binding",
@@ -354,7 +358,7 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 		job.Spec.ActiveDeadlineSeconds = new(int64(3600))
 		job.Spec.Suspend = new(true) // else most of it can't be changed by anybody
 		kubetest.Create(t, cluster, job)
-		pod := kubetest.Pod(namespace, "pod", restricted)
+		pod := kubetest.Pod(namespace, "pod", restricted, kubetest.Labels(map[string]string{"of": "someone"}))
 		pod.Spec.ServiceAccountName = "" // the default
 		kubetest.Create(t, cluster, pod)
 	}
@@ -398,9 +402,14 @@ func signedIn(t *testing.T, cluster *kubetest.Cluster, namespace, name string) *
 }
 
 func call(ctx context.Context, client kubernetes.Interface, a abuse, work string) error {
+	return callWith(ctx, client, a, work, rest.NoWarnings{})
+}
+
+// callWith makes a call whose warnings are handled.
+func callWith(ctx context.Context, client kubernetes.Interface, a abuse, work string, heard rest.WarningHandler) error {
 	named := strings.NewReplacer("RUN2", otherRun, "STORE", manifests.DefaultNamespace, "RUN", manifests.RunNamespaceOf(manifests.DefaultNamespace), "WORK",
 		work)
-	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(named.Replace(a.path))
+	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(named.Replace(a.path)).WarningHandler(heard)
 	if a.body != "" {
 		request = request.Body([]byte(named.Replace(a.body))).SetHeader("Content-Type", "application/json")
 	}
@@ -410,11 +419,19 @@ func call(ctx context.Context, client kubernetes.Interface, a abuse, work string
 	return request.Do(ctx).Error()
 }
 
-// TestNoRightCanBeAbused acts as each printed account, and tries to abuse each of its rights.
-func TestNoRightCanBeAbused(t *testing.T) {
+// TestAbuses acts as the printed accounts. The attempts share a cluster: those that leave something
+// behind come last.
+func TestAbuses(t *testing.T) {
 	t.Parallel()
 	cluster, work := stage(t)
-	run := manifests.RunNamespaceOf(manifests.DefaultNamespace)
+	t.Run("of each right on foreign objects", func(t *testing.T) { rightsOnForeignObjects(t, cluster, work) })
+	t.Run("of each condition", func(t *testing.T) { eachConditionIsNeeded(t, cluster, work) })
+	t.Run("of an agent", func(t *testing.T) { agentMarksItsOwnNodeOnly(t, cluster, work) })
+	t.Run("of each right", func(t *testing.T) { noRightCanBeAbused(t, cluster, work) })
+}
+
+func TestEachRightIsTried(t *testing.T) {
+	t.Parallel()
 	tried := map[string]bool{}
 	for _, a := range abuses() {
 		tried[a.right] = true
@@ -427,6 +444,11 @@ func TestNoRightCanBeAbused(t *testing.T) {
 	if diff := cmp.Diff(slices.Compact(granted), slices.Sorted(maps.Keys(tried))); diff != "" {
 		t.Errorf("not every right is tried, or more than there are (-granted +tried)\n%s", diff)
 	}
+}
+
+// noRightCanBeAbused acts as each printed account, and tries to abuse each of its rights.
+func noRightCanBeAbused(t *testing.T, cluster *kubetest.Cluster, work string) {
+	run := manifests.RunNamespaceOf(manifests.DefaultNamespace)
 	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount} {
 		client := signedIn(t, cluster, run, account)
 		suspend := abuse{verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: `{"spec":{"suspend":true}}`, as: types.MergePatchType}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -137,11 +136,17 @@ func applyByClient(t *testing.T, cluster *kubetest.Cluster, all []manifests.Obje
 	}
 }
 
-// TestAppliesAndAppliesAgain applies the manifests, and applies them again while a
-// budget is frozen, as kubectl apply does by client and by server: nothing changes.
-func TestAppliesAndAppliesAgain(t *testing.T) {
+// TestManifestsAreAppliedAgain while a budget is frozen, and after they were deleted.
+func TestManifestsAreAppliedAgain(t *testing.T) {
 	t.Parallel()
-	cluster := kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
+	cluster := kubetest.StartOwn(t)
+	t.Run("applies and applies again", func(t *testing.T) { appliesAndAppliesAgain(t, cluster) })
+	t.Run("the next run recovers", func(t *testing.T) { nextRunRecovers(t, cluster) })
+}
+
+// appliesAndAppliesAgain applies the manifests, and applies them again while a budget is frozen, as
+// kubectl apply does by client and by server: nothing changes.
+func appliesAndAppliesAgain(t *testing.T, cluster *kubetest.Cluster) {
 	all := objects(t, options())
 	applyByClient(t, cluster, all)
 	first := apply(t, cluster, all)
@@ -165,9 +170,12 @@ func TestAppliesAndAppliesAgain(t *testing.T) {
 	if diff := cmp.Diff(frozen, slotsNow(t, cluster)); diff != "" {
 		t.Errorf("the slots changed when the server applied them (-before +after)\n%s", diff)
 	}
-	time.Sleep(2 * time.Second) // in which the API server would learn of it
+	untilWarned(t, cluster, ns) // by what was created last: the API server has read the slots
 	if err := wantRefused(t.Context(), cluster, ns); err != nil {
 		t.Error(err)
+	}
+	if err := c.Unfreeze(t.Context(), freeze.BudgetUID); err != nil {
+		t.Fatal(err)
 	}
 }
 

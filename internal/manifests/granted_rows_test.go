@@ -148,6 +148,8 @@ func enforceAttempts() map[string][]attempt {
 		"update events everywhere": {
 			refused("rewrite the kubelet's", put(apiCore+"WORK/events/foreign", event("foreign", "kubelet", ""))),
 			refused("take the kubelet's", put(apiCore+"WORK/events/foreign", event("foreign", "gpupool", ""))),
+			refused("label its own", put(apiCore+"WORK/events/reported", event("reported", "gpupool", `,"labels":{"a":"b"}`))),
+			allowed("repeat its own", reporting, put(apiCore+"WORK/events/reported", event("reported", "gpupool", ""))),
 		},
 		"patch batch/jobs everywhere": {
 			allowed("resume one", suspends, merge(apiBatch+"WORK/jobs/job", `{"spec":{"suspend":false}}`)),

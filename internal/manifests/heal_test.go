@@ -53,12 +53,9 @@ func usedUp(t *testing.T, cluster *kubetest.Cluster, p reconcile.World, name str
 	return namespace
 }
 
-// TestNextRunRecovers deletes all that freezes are made of while a budget is
-// frozen, and applies it again. Then it has more budgets be exceeded than there are
-// slots: nothing is done to those without one.
-func TestNextRunRecovers(t *testing.T) {
-	t.Parallel()
-	cluster := kubetest.StartOwn(t)
+// nextRunRecovers deletes all that freezes are made of while a budget is frozen, and applies it again.
+// Then it has more budgets be exceeded than there are slots: nothing is done to those without one.
+func nextRunRecovers(t *testing.T, cluster *kubetest.Cluster) {
 	all := objects(t, options())
 	apply(t, cluster, all)
 	e := asAdministrator(t, cluster)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,9 +60,18 @@ func objects(t *testing.T, o manifests.Options) []manifests.Object {
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	compareYAML(t, "manifests.yaml", slices.DeleteFunc(objects(t, options()), func(o manifests.Object) bool {
-		about, err := meta.Accessor(o.Object)
-		return err != nil || about.GetName() == kubecluster.FreezePolicyName || slices.Contains(kubecluster.FreezeSlotNames()[1:], about.GetName())
+		name := nameOf(t, o)
+		return name == kubecluster.FreezePolicyName || slices.Contains(kubecluster.FreezeSlotNames()[1:], name)
 	}))
+}
+
+func nameOf(t *testing.T, o manifests.Object) string {
+	t.Helper()
+	about, err := meta.Accessor(o.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return about.GetName()
 }
 
 // TestYAMLWithNodes compares the objects that each flag about nodes, and the other mode, add.
@@ -149,30 +159,64 @@ func compareYAML(t *testing.T, name string, all []manifests.Object) {
 	}
 }
 
-// TestLimitsComeBeforeRights has no account get a right before what limits it, also where
-// an apply ends in between.
+// TestLimitsComeBeforeRights: no account gets a right before what limits it, also if an apply stops in
+// between.
 func TestLimitsComeBeforeRights(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
-	for _, o := range objects(t, withAll()) {
-		switch about := o.Object.(type) {
-		case *admissionv1.ValidatingAdmissionPolicyBinding:
-			seen[about.Name] = true
-		case *rbacv1.ClusterRoleBinding:
-			for _, limit := range map[string][]string{
-				"gpupool-system-lift":         {"limits", "events"},
-				"gpupool-system-enforce":      {"limits", "events"},
-				"gpupool-system-drain":        {"limits"},
-				"gpupool-system-nodes":        {"nodes", "mark-nodes", "cordon-nodes", "delete-nodes"},
-				"gpupool-system-notice-watch": {"notice-watch"},
-				"gpupool-system-stock-pools":  {"stock-pools", "stock-pods"},
-			}[about.Name] {
-				if !seen["gpupool-system-"+limit] {
-					t.Errorf("%s is bound before %s limits it", about.Name, limit)
-				}
+	all := objects(t, withAll())
+	policies, bound := policiesOf(all), map[string]bool{}
+	limits := map[string][]string{} // of what a binding grants
+	for n, o := range all {
+		if b, ok := o.Object.(*admissionv1.ValidatingAdmissionPolicyBinding); ok {
+			bound[b.Spec.PolicyName] = true
+		}
+		for _, p := range policies {
+			if !slices.ContainsFunc(grantedBy(all, n), p.limits) {
+				continue
+			}
+			name, limit := strings.TrimPrefix(nameOf(t, o), "gpupool-system-"), strings.TrimPrefix(p.Name, "gpupool-system-")
+			limits[name] = append(limits[name], limit)
+			if !bound[p.Name] {
+				t.Errorf("%s is bound before %s limits it", name, limit)
 			}
 		}
 	}
+	want := map[string][]string{
+		"lift": {"events", "limits"}, "enforce": {"events", "limits"}, "drain": {"limits"},
+		"nodes":        {"nodes", "mark-nodes", "cordon-nodes", "delete-nodes"},
+		"notice-watch": {"notice-watch"}, "stock-pools": {"stock-pools", "stock-pods"}, "bootstrap-tokens": {"bootstrap-tokens"},
+	}
+	if diff := cmp.Diff(want, limits); diff != "" {
+		t.Errorf("limits, by binding (-want +got)\n%s", diff)
+	}
+}
+
+// grantedBy returns what the n-th object grants: nothing, unless it is a binding.
+func grantedBy(all []manifests.Object, n int) []grant {
+	var with []manifests.Object
+	for m, o := range all {
+		switch o.Object.(type) {
+		case *rbacv1.RoleBinding, *rbacv1.ClusterRoleBinding:
+			if m != n {
+				continue
+			}
+		}
+		with = append(with, o)
+	}
+	return grantsOf(with)
+}
+
+// limits reports whether the policy limits what is granted.
+func (p policy) limits(g grant) bool {
+	operation := map[string]admissionv1.OperationType{
+		"create": admissionv1.Create, "update": admissionv1.Update, "patch": admissionv1.Update, "delete": admissionv1.Delete,
+	}[g.verb]
+	in := p.Spec.MatchConstraints.NamespaceSelector
+	return strings.Contains(p.Spec.MatchConditions[0].Expression, ":"+g.account+"'") &&
+		(in == nil || in.MatchLabels[corev1.LabelMetadataName] == g.namespace) &&
+		slices.ContainsFunc(p.Spec.MatchConstraints.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
+			return slices.Contains(r.APIGroups, g.group) && slices.Contains(r.Resources, g.resource) && slices.Contains(r.Operations, operation)
+		})
 }
 
 func TestYAMLIsTheSameEachTimeAndWithoutNoise(t *testing.T) {

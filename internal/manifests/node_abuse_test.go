@@ -25,8 +25,8 @@ import (
 const apiNodes = "/api/v1/nodes/"
 
 // makeNodes creates the nodes to abuse. own and other are Tencent Cloud nodes, marked is a
-// pool's, and closed has a foreign cordon. elsewhere is of another cloud, as is moved, which
-// has a mark, and bare has no provider ID.
+// pool's, cordoned is cordoned by a pool, blank has an empty mark, and closed has a foreign cordon.
+// elsewhere is of another cloud, as is moved, which has a mark, and bare has no provider ID.
 func makeNodes(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for name, change := range map[string]func(*corev1.Node){
@@ -36,6 +36,11 @@ func makeNodes(t *testing.T, cluster *kubetest.Cluster) {
 			n.Annotations[kubecluster.NodePoolAnnotation] = "pool-1"
 			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		},
+		"cordoned": func(n *corev1.Node) {
+			n.Annotations[kubecluster.NodePoolAnnotation] = "pool-1"
+			n.Annotations[kubecluster.NodeCordonAnnotation], n.Spec.Unschedulable = "pool-1", true
+		},
+		"blank":     func(n *corev1.Node) { n.Annotations[kubecluster.NodePoolAnnotation] = "" },
 		"closed":    func(n *corev1.Node) { n.Spec.Unschedulable = true },
 		"elsewhere": func(n *corev1.Node) { n.Spec.ProviderID = "aws:///a/i-1" },
 		"moved": func(n *corev1.Node) {
@@ -72,6 +77,7 @@ func nodeAbuses() []abuse {
 			body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"mine"}}`, as: types.ApplyPatchType,
 		},
 		{right: "delete nodes", what: "delete one without a mark", verb: http.MethodDelete, path: apiNodes + "other"},
+		{right: "delete nodes", what: "delete one with an empty mark", verb: http.MethodDelete, path: apiNodes + "blank"},
 		{right: "delete nodes", what: "delete one of another cloud", verb: http.MethodDelete, path: apiNodes + "elsewhere"},
 		{right: "delete nodes", what: "delete a marked one of another cloud", verb: http.MethodDelete, path: apiNodes + "moved"},
 		{right: "delete nodes", what: "delete a Ready one with a mark", verb: http.MethodDelete, path: apiNodes + "marked"},
@@ -85,6 +91,9 @@ func nodeAbuses() []abuse {
 		ofNode("patch nodes", "uncordon and claim it at once", "closed",
 			`{"metadata":{"annotations":{"gpupool/cordoned-by":"a"}},"spec":{"unschedulable":false}}`),
 		ofNode("patch nodes", "say that it cordoned one that is not", "own", `{"metadata":{"annotations":{"gpupool/cordoned-by":"a"}}}`),
+		ofNode("patch nodes", "claim what a pool cordoned", "cordoned", `{"metadata":{"annotations":{"gpupool/cordoned-by":"a"}}}`),
+		ofNode("patch nodes", "forget who cordoned one", "cordoned", `{"metadata":{"annotations":{"gpupool/cordoned-by":null}}}`),
+		ofNode("patch nodes", "say that it cordoned one that it uncordons", "cordoned", `{"spec":{"unschedulable":false}}`),
 		ofNode("patch nodes", "forget who manages one of another cloud", "elsewhere", `{"metadata":{"managedFields":[{}]}}`),
 		ofNode("patch nodes", "uncordon one of another cloud", "moved",
 			`{"metadata":{"annotations":{"gpupool/cordoned-by":null}},"spec":{"unschedulable":false}}`),
@@ -106,6 +115,7 @@ func nodeAbuses() []abuse {
 		"taint it":                  `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`,
 		"take its taints":           `{"spec":{"taints":null}}`,
 		"give it addresses":         `{"spec":{"podCIDR":"10.1.0.0/24","podCIDRs":["10.1.0.0/24"]}}`,
+		"taint it with any value":   `{"spec":{"taints":[{"key":"kubetest.gpupool.dev/reserved","value":"true","effect":"NoSchedule"},{"key":"gpupool/reclaim","value":"soon","effect":"NoSchedule"}]}}`,
 		"evict by our taint":        `{"spec":{"taints":[{"key":"kubetest.gpupool.dev/reserved","value":"true","effect":"NoSchedule"},{"key":"gpupool/reclaim","value":"20261122T180000Z","effect":"NoExecute"}]}}`,
 	} {
 		all = append(all, ofNode("patch nodes", what, "own", change))
@@ -207,12 +217,9 @@ func boundToken(t *testing.T, cluster *kubetest.Cluster, on string) string {
 	return token.Status.Token
 }
 
-// TestAnAgentMarksItsOwnNodeAlone acts as the agent of the node own: there it gives and
-// takes a notice, and can do nothing else, nor anything anywhere else. A token that is
-// bound to no node can do nothing.
-func TestAnAgentMarksItsOwnNodeAlone(t *testing.T) {
-	t.Parallel()
-	cluster, work := stage(t)
+// agentMarksItsOwnNodeOnly acts as the agent of the node own: there it gives and takes a notice, and can
+// do nothing else, nor anything anywhere else. A token that is bound to no node can do nothing.
+func agentMarksItsOwnNodeOnly(t *testing.T, cluster *kubetest.Cluster, work string) {
 	config := rest.AnonymousClientConfig(cluster.Config())
 	config.BearerToken, config.QPS = boundToken(t, cluster, "own"), -1
 	agent, err := kubernetes.NewForConfig(config)

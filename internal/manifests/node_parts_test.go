@@ -13,11 +13,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
-// prepareNode makes a node of the world's own, with a pod of a controller on it.
+// prepareNode makes a node of the world's own, with a pod on it that holds a GPU, and one that has a
+// device by claim.
 func prepareNode(w *world) {
 	w.t.Helper()
-	kubetest.Create(w.t, w.cluster, kubetest.Node("of-"+w.work, 8))
-	w.cluster.WaitRunning(w.t, kubetest.Create(w.t, w.cluster, kubetest.Pod(w.work, "pod", kubetest.GPUs(1), kubetest.OnNode("of-"+w.work))))
+	node := kubetest.Create(w.t, w.cluster, kubetest.Node("of-"+w.work, 8)).Name
+	w.claim(node)
+	w.pod(kubetest.GPUs(1), kubetest.OnNode(node))
+	w.pod(kubetest.Claim("gpu"), kubetest.OnNode(node))
 }
 
 func drains(w *world) error {

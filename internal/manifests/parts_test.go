@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -14,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -34,12 +37,17 @@ func prepareUsed(action budget.Action) func(w *world) {
 
 func prepareClaims(w *world) {
 	w.t.Helper()
+	w.claim(kubetest.Create(w.t, w.cluster, kubetest.Node(w.work, 0)).Name)
+	w.declare(budget.AlertOnly, "1000")
+}
+
+// claim publishes devices of a node, and claims one of them for the pods of the world.
+func (w *world) claim(node string) {
+	w.t.Helper()
 	const driver = "gpu.nvidia.com"
 	class := kubetest.Create(w.t, w.cluster, kubetest.DeviceClass(w.work, driver))
-	node := kubetest.Create(w.t, w.cluster, kubetest.Node(w.work, 0))
-	kubetest.Create(w.t, w.cluster, kubetest.ResourceSlice(node.Name, driver, 2, "16Gi"))
+	kubetest.Create(w.t, w.cluster, kubetest.ResourceSlice(node, driver, 2, "16Gi"))
 	kubetest.Create(w.t, w.cluster, kubetest.ResourceClaim(w.work, "gpu", class.Name, 1))
-	w.declare(budget.AlertOnly, "1000")
 }
 
 // counts makes two runs, with a pod that came in between for the second to find
@@ -156,11 +164,18 @@ func prepareWorkloads(w *world) {
 	kubetest.Create(w.t, w.cluster, kubetest.Deployment(w.work, "deployment", 1, kubetest.GPUs(1)))
 	kubetest.Create(w.t, w.cluster, kubetest.StatefulSet(w.work, "statefulset", 1, kubetest.GPUs(1)))
 	kubetest.Create(w.t, w.cluster, kubetest.Job(w.work, "job", 1, kubetest.GPUs(1)))
+	w.untilBound()
+	w.exceed()
+}
+
+// untilBound waits until each workload has a pod with a node.
+func (w *world) untilBound() {
+	w.t.Helper()
 	kubetest.WaitFor(w.t, "the pods to be bound", func(ctx context.Context) error {
 		list, err := w.cluster.Client().CoreV1().Pods(w.work).List(ctx, metav1.ListOptions{})
 		bound := 0
 		for _, p := range list.Items {
-			if p.Spec.NodeName != "" {
+			if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
 				bound++
 			}
 		}
@@ -169,7 +184,6 @@ func prepareWorkloads(w *world) {
 		}
 		return err
 	})
-	w.exceed()
 }
 
 func pauses(w *world) error {
@@ -178,6 +192,17 @@ func pauses(w *world) error {
 	}
 	w.change(raise)
 	return w.run()
+}
+
+// reviews asks who a user of the API is, and what they may do.
+func reviews(w *world) error {
+	ctx := w.t.Context()
+	if _, err := w.client.ReviewToken(ctx, "unknown"); err != nil {
+		return err
+	}
+	_, err := w.client.ReviewAccess(ctx, authenticationv1.UserInfo{Username: "someone"},
+		authorizationv1.ResourceAttributes{Verb: access.Get, Group: access.Group, Resource: access.Jobs})
+	return err
 }
 
 // evicts evicts, and asks for the eviction of a pod that is another one by now.
@@ -190,15 +215,25 @@ func evicts(w *world) error {
 		budget.Eviction{PodRef: budget.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: "0f7d3f5c-77c9-4c4f-9d57-3a1b2c4d5e6f"}, Grace: 30})
 }
 
-// prepareEnforced has a budget be frozen, and its workloads be paused.
+// prepareEnforced has a budget be frozen, and its workloads be paused: again, so that Events of their
+// resumption exist.
 func prepareEnforced(w *world) {
 	w.t.Helper()
 	prepareWorkloads(w)
 	ctx := w.t.Context()
-	report, err := w.admin.Runner().Run(ctx, reconcile.RunOptions{})
-	if failed, _ := report.Failures(); err != nil || failed > 0 {
-		w.t.Fatalf("%+v %v", report.Budgets, err)
+	run := func() {
+		w.t.Helper()
+		report, err := w.admin.Runner().Run(ctx, reconcile.RunOptions{})
+		if failed, _ := report.Failures(); err != nil || failed > 0 {
+			w.t.Fatalf("%+v %v", report.Budgets, err)
+		}
 	}
+	run()
+	w.change(raise)
+	run()
+	w.untilBound()
+	w.change(func(d *budget.Declaration) { d.GPUHours = "0.001" })
+	run()
 	d, err := w.admin.Budgets().Find(ctx, "team-a")
 	if err != nil {
 		w.t.Fatal(err)

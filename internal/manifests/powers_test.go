@@ -5,39 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
-
-// printed are the rights that the manifests give to an account, as "list pods".
-func printed(t *testing.T, o manifests.Options, account string) []string {
-	t.Helper()
-	rules, bound := map[string][]rbacv1.PolicyRule{}, map[string]bool{}
-	to := func(subjects []rbacv1.Subject, role rbacv1.RoleRef) {
-		if slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool { return s.Name == account }) {
-			bound[role.Kind+" "+role.Name] = true
-		}
-	}
-	for _, object := range objects(t, o) {
-		switch o := object.Object.(type) {
-		case *rbacv1.Role:
-			rules["Role "+o.Name] = o.Rules
-		case *rbacv1.ClusterRole:
-			rules["ClusterRole "+o.Name] = o.Rules
-		case *rbacv1.RoleBinding:
-			to(o.Subjects, o.RoleRef)
-		case *rbacv1.ClusterRoleBinding:
-			to(o.Subjects, o.RoleRef)
-		}
-	}
-	var all []rbacv1.PolicyRule
-	for role := range bound {
-		all = append(all, rules[role]...)
-	}
-	return verbs(all)
-}
 
 // TestEveryRightHasItsPowers shows that the table has each right that is printed,
 // and none else.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,39 +34,54 @@ func verbs(rules []rbacv1.PolicyRule) []string {
 	return slices.Compact(all)
 }
 
-// without are the rules less one verb on one resource.
-func without(rules []rbacv1.PolicyRule, right string) []rbacv1.PolicyRule {
-	verb, resource, _ := strings.Cut(right, " ")
-	var less []rbacv1.PolicyRule
-	for _, r := range rules {
-		if slices.Contains(r.Resources, resource) {
-			r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(v string) bool { return v == verb })
+// account creates a service account with these grants, those of the store in its own namespace, and
+// returns its configuration once they are in force.
+func account(t *testing.T, cluster *kubetest.Cluster, home string, grants []grant) kubeclient.Config {
+	t.Helper()
+	const name = "limited"
+	config := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, home, name)}
+	rules := map[string][]rbacv1.PolicyRule{}
+	for _, g := range grants {
+		if g.namespace == manifests.DefaultNamespace {
+			g.namespace = home
 		}
-		if len(r.Verbs) > 0 {
-			less = append(less, r)
-		}
+		rules[g.namespace] = append(rules[g.namespace], rbacv1.PolicyRule{
+			APIGroups: []string{g.group}, Resources: []string{g.resource}, Verbs: []string{g.verb}, ResourceNames: g.names,
+		})
 	}
-	return less
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: home, Name: name}}
+	for namespace, list := range rules {
+		about, role := metav1.ObjectMeta{Namespace: namespace, Name: home + "-" + name}, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Name: home + "-" + name}
+		if namespace == "" {
+			role.Kind = "ClusterRole"
+			kubetest.Create(t, cluster, &rbacv1.ClusterRole{ObjectMeta: about, Rules: list})
+			kubetest.Create(t, cluster, &rbacv1.ClusterRoleBinding{ObjectMeta: about, Subjects: subjects, RoleRef: role})
+		} else {
+			role.Kind = "Role"
+			kubetest.Create(t, cluster, &rbacv1.Role{ObjectMeta: about, Rules: list})
+			kubetest.Create(t, cluster, &rbacv1.RoleBinding{ObjectMeta: about, Subjects: subjects, RoleRef: role})
+		}
+		untilGranted(t, cluster, "system:serviceaccount:"+home+":"+name, namespace, list[0])
+	}
+	return config
 }
 
-// account makes a service account with these rights in its namespace and in the
-// whole cluster, and returns what it signs in with.
-func account(t *testing.T, cluster *kubetest.Cluster, namespace, name string, inside, everywhere []rbacv1.PolicyRule) kubeclient.Config {
+// untilGranted waits until the API server's authorizer has read a rule.
+func untilGranted(t *testing.T, cluster *kubetest.Cluster, user, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()
-	config := kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, namespace, name)}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}
-	kubetest.Create(t, cluster, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Rules: inside})
-	kubetest.Create(t, cluster, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+	of := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0]}
+	of.Resource, of.Subresource, _ = strings.Cut(rule.Resources[0], "/")
+	if len(rule.ResourceNames) > 0 {
+		of.Name = rule.ResourceNames[0]
+	}
+	untilAllowed(t, user, func(ctx context.Context) error {
+		review, err := cluster.Client().AuthorizationV1().SubjectAccessReviews().Create(ctx,
+			&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: of}}, metav1.CreateOptions{})
+		if err == nil && !review.Status.Allowed {
+			err = fmt.Errorf("it may not %s %s: %s", of.Verb, of.Resource, review.Status.Reason)
+		}
+		return err
 	})
-	whole := metav1.ObjectMeta{Name: namespace + "-" + name}
-	kubetest.Create(t, cluster, &rbacv1.ClusterRole{ObjectMeta: whole, Rules: everywhere})
-	kubetest.Create(t, cluster, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: whole, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: whole.Name},
-	})
-	return config
 }
 
 func connect(t *testing.T, c kubeclient.Config) *kubeclient.Client {
@@ -87,31 +102,41 @@ func untilAllowed(t *testing.T, what string, call func(ctx context.Context) erro
 // errLost is the loss of a lock that may not be renewed.
 var errLost = errors.New("the lock was lost")
 
-// useStore does with a store whatever is done with one: it returns the first
-// thing that fails.
-func useStore(ctx context.Context, client *kubeclient.Client, namespace, name string) error {
-	s, err := kubernetes.Open(ctx, client, namespace, kubernetes.Options{LeaseDuration: 5 * time.Second, RenewEvery: 300 * time.Millisecond})
+// useStore does with a store whatever is done with one: it returns the first thing that fails.
+func useStore(w *world) error {
+	ctx := w.t.Context()
+	s, err := kubernetes.Open(ctx, w.client, w.home, kubernetes.Options{LeaseDuration: 5 * time.Second, RenewEvery: 300 * time.Millisecond})
 	if err != nil {
 		return err
 	}
-	l, err := s.Lock(ctx, "budget/"+name, time.Minute)
+	l, err := s.Lock(ctx, "budget/used", time.Minute)
 	if err != nil {
 		return err
 	}
 	for _, kind := range []store.Kind{store.Budgets, store.Statuses} {
-		if err := useDocument(ctx, s, store.Key{Kind: kind, Name: name}); err != nil {
+		if err := useDocument(ctx, s, store.Key{Kind: kind, Name: "used"}); err != nil {
 			return err
 		}
 	}
-	select { // the lock is renewed in the background
-	case <-l.Lost():
+	lost := false
+	kubetest.WaitFor(w.t, "the lock to be renewed, which is done in the background, or lost", func(context.Context) error {
+		select {
+		case <-l.Lost():
+			lost = true
+		default:
+			if w.calls.times("update leases") == 0 {
+				return errors.New("neither")
+			}
+		}
+		return nil
+	})
+	if lost {
 		return errLost
-	case <-time.After(4 * time.Second):
 	}
 	if err := l.Release(); err != nil {
 		return err
 	}
-	_, err = client.UID(ctx)
+	_, err = w.client.UID(ctx)
 	return err
 }
 
@@ -130,55 +155,4 @@ func useDocument(ctx context.Context, s store.Store, key store.Key) error {
 		return err
 	}
 	return s.Delete(ctx, key, revision)
-}
-
-// TestTerraformsRights uses the store under exactly the rights that are printed,
-// and shows that each of them is needed.
-func TestTerraformsRights(t *testing.T) {
-	t.Parallel()
-	cluster := kubetest.Start(t)
-	namespace := cluster.Namespace(t)
-	o := options()
-	o.Namespace = namespace
-	apply(t, cluster, objects(t, o))
-	granted := append(manifests.StoreRules(), manifests.DeclareRules()...)
-
-	t.Run("whole", func(t *testing.T) {
-		t.Parallel()
-		client := connect(t, kubeclient.Config{ConfigPath: cluster.ServiceAccountKubeconfig(t, manifests.RunNamespaceOf(namespace),
-			manifests.TerraformAccount)})
-		untilAllowed(t, manifests.TerraformAccount, func(ctx context.Context) error { _, err := client.UID(ctx); return err })
-		if err := useStore(t.Context(), client, namespace, "whole"); err != nil {
-			t.Error(err)
-		}
-		var used []string
-		for call := range client.Calls() {
-			used = append(used, call)
-		}
-		slices.Sort(used)
-		if diff := cmp.Diff(verbs(granted), used); diff != "" {
-			t.Errorf("what is granted is not what is used (-granted +used)\n%s", diff)
-		}
-	})
-	for n, right := range verbs(granted) {
-		t.Run("without "+right, func(t *testing.T) {
-			t.Parallel()
-			name := fmt.Sprintf("less-%d", n)
-			config := account(t, cluster, namespace, name, without(manifests.StoreRules(), right), without(manifests.DeclareRules(), right))
-			client := connect(t, config)
-			untilAllowed(t, name, func(ctx context.Context) error {
-				_, err := client.UID(ctx)
-				if right == "get namespaces" || right == "get configmaps" {
-					_, err = client.Kubernetes().CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
-				}
-				return err
-			})
-			err := useStore(t.Context(), client, namespace, name)
-			verb, resource, _ := strings.Cut(right, " ")
-			names := "the role needs the verb " + verb + " on " + resource
-			if renews := right == "update leases"; err == nil || renews && !errors.Is(err, errLost) || !renews && !strings.Contains(err.Error(), names) {
-				t.Errorf("got %v, want an error that says %q", err, names)
-			}
-		})
-	}
 }

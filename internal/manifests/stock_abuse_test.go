@@ -25,7 +25,11 @@ const (
 	aGuard      = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"NAME","labels":{"gpupool/stock-pool":"LABEL"}},"spec":{"minAvailable":"100%","selector":{}}}`
 )
 
-const anOwner = `"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]`
+var anOwner = ownedBy("v1", "Pod", "pod")
+
+func ownedBy(version, kind, name string) string {
+	return `"ownerReferences":[{"apiVersion":"` + version + `","kind":"` + kind + `","name":"` + name + `","uid":"a"}]`
+}
 
 func withMetadata(text, more string) string {
 	return strings.Replace(text, `"metadata":{`, `"metadata":{`+more+`,`, 1)
@@ -86,6 +90,7 @@ func stockAbuses() []abuse {
 			strings.Replace(labeled(aDeployment, "mine-", "mine"), `"name":"mine-"`, `"generateName":"mine-"`, 1)),
 		create("deployments", "make one that never goes", apiApps+"WORK", withMetadata(labeled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		create("deployments", "make one that is owned", apiApps+"WORK", withMetadata(labeled(aDeployment, "mine", "mine"), anOwner)),
+		create("deployments", "make one that owns itself", apiApps+"WORK", withMetadata(labeled(aDeployment, "mine", "mine"), ownedBy("apps/v1", "Deployment", "mine"))),
 		apply("deployments", "make one by applying, that never goes", apiApps+"WORK/deployments/mine",
 			withMetadata(labeled(aDeployment, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		patch("deployments", "claim one by its label", apiApps+"WORK/deployments/deployment", `{"metadata":{"labels":{"gpupool/stock-pool":"deployment"}}}`),
@@ -120,7 +125,11 @@ func stockAbuses() []abuse {
 			withMetadata(labeled(aGuard, "mine", "mine"), `"finalizers":["a.example/b"]`)),
 		create("poddisruptionbudgets", "make one that a pod owns", apiPolicy+"WORK", withMetadata(labeled(aGuard, "mine", "mine"), anOwner)),
 		create("poddisruptionbudgets", "make one that another Deployment owns", apiPolicy+"WORK",
-			withMetadata(labeled(aGuard, "mine", "mine"), `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"other","uid":"a"}]`)),
+			withMetadata(labeled(aGuard, "mine", "mine"), ownedBy("apps/v1", "Deployment", "other"))),
+		create("poddisruptionbudgets", "make one that a StatefulSet of its name owns", apiPolicy+"WORK",
+			withMetadata(labeled(aGuard, "mine", "mine"), ownedBy("apps/v1", "StatefulSet", "mine"))),
+		create("poddisruptionbudgets", "make one that a Deployment of another API owns", apiPolicy+"WORK",
+			withMetadata(labeled(aGuard, "mine", "mine"), ownedBy("example.com/v1", "Deployment", "mine"))),
 		patch("poddisruptionbudgets", "let somebody's allow all", apiPolicy+"WORK/poddisruptionbudgets/guard", `{"spec":{"minAvailable":0}}`),
 		patch("poddisruptionbudgets", "claim somebody's", apiPolicy+"WORK/poddisruptionbudgets/guard",
 			`{"metadata":{"labels":{"gpupool/stock-pool":"guard"}}}`),

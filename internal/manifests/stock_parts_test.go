@@ -3,12 +3,10 @@ package manifests_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,15 +15,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
-
-const (
-	stocksAsARun      = "keeps stock as a run"
-	stocksAsTerraform = "keeps stock as Terraform"
-)
-
-func stocking() []rbacv1.PolicyRule {
-	return slices.Concat(manifests.StockObserveRules(), manifests.StockRules())
-}
 
 func prepareStock(w *world) {
 	w.t.Helper()
@@ -118,13 +107,13 @@ func TestNamespacesThatHaveNoStockPools(t *testing.T) {
 // TestStockPoolsInSomeNamespacesAlone: the accounts can keep some there, and nowhere else.
 func TestStockPoolsInSomeNamespacesAlone(t *testing.T) {
 	t.Parallel()
-	cluster := kubetest.StartOwn(t, "--no-kubelet", "--no-scheduler")
+	cluster := kubetest.Start(t)
 	here, there := cluster.Namespace(t), cluster.Namespace(t)
 	o := options()
-	o.Stock = manifests.Stock{Pools: true, Namespaces: []string{here}}
+	o.Namespace, o.Stock = cluster.Namespace(t), manifests.Stock{Pools: true, Namespaces: []string{here}}
 	apply(t, cluster, objects(t, o))
 	for _, account := range []string{manifests.ReconcileAccount, manifests.TerraformAccount} {
-		c := signedInAs(t, cluster, manifests.RunNamespaceOf(manifests.DefaultNamespace), account)
+		c := signedInAs(t, cluster, manifests.RunNamespaceOf(o.Namespace), account)
 		d := stockPool(here)
 		kubetest.WaitFor(t, "the rights of "+account+" to be in force", func(ctx context.Context) error {
 			made, err := c.CreateStock(ctx, d.InitialDeployment("a", 0))

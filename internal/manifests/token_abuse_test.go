@@ -1,26 +1,19 @@
 package manifests_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
@@ -125,6 +118,9 @@ func tokenAbuses() []abuse {
 		"have it without an owner":          tokenSecret("mine20", unmarked),
 		"have it be an empty name's":        tokenSecret("mine21", func(s *corev1.Secret) { s.Annotations["gpupool/pool-uid"] = "" }),
 		"have it stay":                      tokenSecret("mine22", func(s *corev1.Secret) { s.Finalizers = []string{"example.com/stay"} }),
+		"have it owned": tokenSecret("mine24", func(s *corev1.Secret) {
+			s.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "pod", UID: "a"}}
+		}),
 		"ask for an account's token": tokenSecret("mine23", func(s *corev1.Secret) {
 			s.Type, s.Annotations["kubernetes.io/service-account.name"] = corev1.SecretTypeServiceAccountToken, "default"
 		}),
@@ -186,54 +182,13 @@ func makesTokens(t *testing.T, cluster *kubetest.Cluster, c *kubecluster.Cluster
 	}
 }
 
-// TestTokensNeedTheirRightsAlone makes and ends a token with the rights that are printed,
-// and without each of them.
-func TestTokensNeedTheirRightsAlone(t *testing.T) {
-	t.Parallel()
-	cluster := kubetest.Start(t)
-	rights := verbs(manifests.TokenRules())
-	for _, less := range append([]string{""}, rights...) {
-		namespace := cluster.Namespace(t)
-		config := account(t, cluster, namespace, "limited", nil, manifests.DeclareRules())
-		about := metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: namespace}
-		kubetest.Create(t, cluster, &rbacv1.Role{ObjectMeta: about, Rules: without(manifests.TokenRules(), less)})
-		kubetest.Create(t, cluster, &rbacv1.RoleBinding{
-			ObjectMeta: about, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: namespace},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "limited"}},
-		})
-		client := connect(t, config)
-		c := kubecluster.New(client)
-		other, missing := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return right == less })[0], less
-		try := map[string]func() error{
-			"create secrets": func() error {
-				err := c.CreateToken(t.Context(), node.BootstrapToken{
-					ID: namespace[len(namespace)-6:], Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour),
-					PoolUID: "pool-1",
-				})
-				if errors.Is(err, node.ErrTokenExists) {
-					return nil
-				}
-				return err
-			},
-			"delete secrets": func() error { return c.DeleteToken(t.Context(), namespace[len(namespace)-6:]) },
-		}
-		untilAllowed(t, "an account without "+less, func(context.Context) error { return try[other]() })
-		if missing == "" {
-			for _, right := range rights {
-				if err := try[right](); err != nil {
-					t.Errorf("%s with all rights: %v", right, err)
-				}
-			}
-			used := slices.DeleteFunc(slices.Sorted(maps.Keys(client.Calls())), func(right string) bool { return right == "get namespaces" })
-			if diff := cmp.Diff(rights, used); diff != "" {
-				t.Errorf("what is granted is not what is used (-granted +used)\n%s", diff)
-			}
-			continue
-		}
-		verb, _, _ := strings.Cut(missing, " ")
-		var refused *kubeclient.Error
-		if err := try[missing](); !errors.As(err, &refused) || !strings.Contains(err.Error(), "needs the verb "+verb+" on secrets") {
-			t.Errorf("without %s: %v", missing, err)
-		}
+// makesToken makes and deletes a token.
+func makesToken(w *world) error {
+	c, id := kubecluster.New(w.client), w.home[len(w.home)-5:]+"a"
+	if err := c.CreateToken(w.t.Context(), node.BootstrapToken{
+		ID: id, Secret: "0123456789abcdef", Groups: []string{ownGroup}, ExpiresAt: time.Now().Add(time.Hour), PoolUID: "pool-1",
+	}); err != nil {
+		return err
 	}
+	return c.DeleteToken(w.t.Context(), id)
 }
