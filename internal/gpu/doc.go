@@ -31,4 +31,6 @@
 //     that the pod names. At most as many count as the node has.
 //   - If the pod's node or its capacity was not observed recently, the pod's requests
 //     are an estimate. Pod.Shown is then 0, and nothing may be enforced because of it.
+//   - Programs on a node add the labels about its GPUs after it registers. Those of its
+//     first ten minutes count for all of a pod's time; later ones lower no recorded hours.
 package gpu

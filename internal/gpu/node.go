@@ -41,6 +41,13 @@ type Node struct {
 // InstanceID returns the CVM instance ID, such as "ins-a1b2c3d4": the last part of the provider ID.
 func (n Node) InstanceID() string { return n.ProviderID[strings.LastIndexByte(n.ProviderID, '/')+1:] }
 
+// labelsWithin is how long after its registration a node may get the labels about its GPUs. GPU
+// feature discovery runs on the node, and its image is pulled there first.
+const labelsWithin = 10 * 60 * second
+
+// LabelsDue returns when the node has the labels about its GPUs, if it gets any.
+func (n Node) LabelsDue() ledger.Time { return n.Created + labelsWithin }
+
 // The labels with which nodes report their GPUs.
 const (
 	nvidiaProductLabel = "nvidia.com/gpu.product" // GPU feature discovery, docs/gpu-feature-discovery

@@ -89,7 +89,7 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 		s.Shares = append(s.Shares, y.shares(shared[claim], sortedKeys(shared[claim]), claim)...)
 	}
 	y.plausible(s.Shares)
-	s.Shown, s.Capped = y.shown(), y.capped
+	s.Shown, s.Capped = y.shown(ledger.TimeOf(w.Now)), y.capped
 	*problems = y.doubts
 }
 

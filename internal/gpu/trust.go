@@ -55,14 +55,16 @@ func (v interval) endedBefore(start ledger.Start, at ledger.Time) bool {
 }
 
 // shown returns how well the node confirms what the pod holds.
-func (y *tally) shown() int {
+func (y *tally) shown(now ledger.Time) int {
 	switch {
 	case y.node.Name == "" || !y.node.Shown || y.unsure:
-		return 0
+		return ledger.Unconfirmed
+	case y.node.Devices == nil && now < y.node.LabelsDue():
+		return ledger.Provisional
 	case y.unread:
-		return 1
+		return ledger.Confirmed
 	}
-	return 1 + y.node.Told
+	return ledger.Confirmed + y.node.Told
 }
 
 // within returns what counts of a request for one resource: at most the known capacity of its node.

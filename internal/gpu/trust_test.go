@@ -113,13 +113,37 @@ func TestANodeThatNothingShowsIsAnEstimate(t *testing.T) {
 			t.Errorf("%s: it is shown by %d, holds %s GPUs since %v", name, s.Shown, gpus(s), s.Scheduled)
 		}
 	}
-	if s := see(t, p); s.Shown != 1 {
+	if s := see(t, p); s.Shown != ledger.Confirmed {
 		t.Errorf("its node was seen, and it is shown by %d", s.Shown)
 	}
 	labels := map[string]string{"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "nvidia.com/gpu.replicas": "1"}
 	told := table(t).Observe(p, world(labels))
-	if told.Shown != 4 {
+	if told.Shown != ledger.Confirmed+3 {
 		t.Errorf("its node tells three things, and it is shown by %d", told.Shown)
+	}
+}
+
+// TestANewNodeMayStillGetItsLabels: until then, what its pods hold is provisional.
+func TestANewNodeMayStillGetItsLabels(t *testing.T) {
+	t.Parallel()
+	memory := map[string]string{"nvidia.com/gpu.memory": "15360"}
+	for name, tt := range map[string]struct {
+		age    time.Duration
+		labels map[string]string
+		want   int
+	}{
+		"new":                           {10*time.Minute - time.Second, nil, ledger.Provisional},
+		"ten minutes old":               {10 * time.Minute, nil, ledger.Confirmed},
+		"new, by a clock that is ahead": {-time.Minute, nil, ledger.Provisional},
+		"new, with a model only":        {time.Minute, map[string]string{"accelerator": "Tesla-T4"}, ledger.Provisional},
+		"new, with its labels":          {time.Minute, memory, ledger.Confirmed + 1},
+		"old, with its labels":          {time.Hour, memory, ledger.Confirmed + 1},
+	} {
+		n := plentiful(tt.labels)
+		n.Created = ledger.TimeOf(now.Add(-tt.age))
+		if s := table(t).Observe(pod(asks("nvidia.com/gpu=4")), worldOf(n)); s.Shown != tt.want {
+			t.Errorf("%s: shown by %d, want %d", name, s.Shown, tt.want)
+		}
 	}
 }
 

@@ -205,10 +205,10 @@ func larger(a, b []Share) []Share {
 	return a
 }
 
-// most returns the most that the pod was confirmed to hold. An unconfirmed allocation is an
-// estimate, and a later one replaces it for all of the pod's time.
+// most returns the most that the pod was confirmed to hold. A later allocation replaces an
+// unconfirmed or provisional one for all of the pod's time.
 func (a *Allocation) most() []Share {
-	if a.Shown == 0 {
+	if a.Shown < Confirmed {
 		return a.Earlier
 	}
 	return larger(a.Shares, a.Earlier)

@@ -109,15 +109,26 @@ type Allocation struct {
 	// Earlier is what counts before AllocationSeen, if that was more: a label of a node that changes
 	// later lowers no recorded hours.
 	Earlier []Share
-	// Shown is how well the pod's node confirms the allocation. At 0 it rests on the pod's spec
-	// only and is an estimate: neither the node nor its number of GPUs is known. From 1 on, it
-	// grows with what the node reports of its GPUs.
+	// Shown is how well the pod's node confirms the allocation: Unconfirmed, Provisional, or
+	// Confirmed, from where it grows with what the node reports of its GPUs.
 	Shown int
 	// Capped says that the pod requested more than the known capacity of its node.
 	Capped bool
 
 	id int32
 }
+
+// How well a node confirms an allocation.
+const (
+	// Unconfirmed is an estimate that rests on the pod's spec: neither the node nor its number of
+	// GPUs is known.
+	Unconfirmed = 0
+	// Provisional is by the capacity of a node that registered recently and may still get the labels
+	// about its GPUs. What these say then counts for all of the pod's time.
+	Provisional = 1
+	// Confirmed is by the capacity and the labels of the node, which lower no recorded hours later.
+	Confirmed = 2
+)
 
 // GPUs returns the sum of the shares by the ledger's own weights.
 func (a *Allocation) GPUs() *big.Rat { return gpusOf(a.Shares) }

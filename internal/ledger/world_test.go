@@ -82,7 +82,7 @@ func anyRecord() *rapid.Generator[ledger.Record] {
 		if whole := int64(few("whole")); whole > 0 && r.Allocation.Shares[0].Claim != "" {
 			r.Allocation.Shares[0].Whole = big.NewRat(whole, 1)
 		}
-		r.Allocation.Shown, r.Allocation.Capped = rapid.IntRange(0, 2).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
+		r.Allocation.Shown, r.Allocation.Capped = rapid.IntRange(ledger.Unconfirmed, ledger.Confirmed+1).Draw(t, "shown"), rapid.Bool().Draw(t, "capped")
 		if rapid.Bool().Draw(t, "held later") {
 			r.AllocationSeen = r.Seen + few("borne out")*minute
 		}

@@ -20,7 +20,7 @@ func observedAs(gpus *big.Rat, shown int, seen ledger.Time) ledger.Record {
 }
 
 // TestALabelOfANodeLowersNoRecordedHours: what a node reports later counts from then on if it is
-// less, and from the start if it is more.
+// less, and from the start if it is more. What a new node reports counts from the start.
 func TestALabelOfANodeLowersNoRecordedHours(t *testing.T) {
 	t.Parallel()
 	one, quarter := big.NewRat(1, 1), big.NewRat(1, 4)
@@ -29,12 +29,13 @@ func TestALabelOfANodeLowersNoRecordedHours(t *testing.T) {
 		shown        int
 		want         int64
 	}{
-		"shared by four": {one, quarter, 1, 8*budget.Hour + budget.Hour/2},
-		"not shared":     {quarter, one, 1, 10 * budget.Hour},
-		"unconfirmed":    {one, quarter, 0, 10 * budget.Hour / 4},
+		"shared by four": {one, quarter, ledger.Confirmed, 8*budget.Hour + budget.Hour/2},
+		"not shared":     {quarter, one, ledger.Confirmed, 10 * budget.Hour},
+		"a new node":     {one, quarter, ledger.Provisional, 10 * budget.Hour / 4},
+		"unconfirmed":    {one, quarter, ledger.Unconfirmed, 10 * budget.Hour / 4},
 	} {
 		l := ledger.New("cluster")
-		for _, r := range []ledger.Record{observedAs(tt.first, tt.shown, ago(9*time.Hour)), observedAs(tt.later, 2, ago(2*time.Hour))} {
+		for _, r := range []ledger.Record{observedAs(tt.first, tt.shown, ago(9*time.Hour)), observedAs(tt.later, ledger.Confirmed+1, ago(2*time.Hour))} {
 			if err := l.Observe(r); err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +51,8 @@ func TestALabelOfANodeLowersNoRecordedHours(t *testing.T) {
 	}
 }
 
-// TestRecordedHoursNeverFall whatever the labels of a node are observed to be, run after run.
+// TestRecordedHoursNeverFall whatever the labels of a node are observed to be, run after run, once it
+// is not new.
 func TestRecordedHoursNeverFall(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -58,7 +60,7 @@ func TestRecordedHoursNeverFall(t *testing.T) {
 		for minute := range 8 {
 			at := noon.Add(time.Duration(minute) * time.Minute)
 			gpus := big.NewRat(rapid.Int64Range(0, 8).Draw(t, "gpus"), rapid.Int64Range(1, 4).Draw(t, "shared by"))
-			r := observedAs(gpus, rapid.IntRange(1, 4).Draw(t, "shown"), ledger.TimeOf(at))
+			r := observedAs(gpus, ledger.Confirmed+rapid.IntRange(0, 3).Draw(t, "shown"), ledger.TimeOf(at))
 			r.Allocation.Capped = rapid.Bool().Draw(t, "capped")
 			if err := l.Observe(r); err != nil {
 				t.Fatal(err)

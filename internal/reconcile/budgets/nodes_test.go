@@ -6,7 +6,37 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
+
+// TestLabelsOfANewNodeCountFromTheStart: those that it gets later lower no recorded hours.
+func TestLabelsOfANewNodeCountFromTheStart(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		after time.Duration
+		want  [2]string // when the labels are observed, and an hour later
+	}{
+		"after six minutes":  {6 * time.Minute, [2]string{"0.010", "0.110"}},
+		"after half an hour": {30 * time.Minute, [2]string{"0.500", "0.600"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newFixture(t)
+			d.Declare(plenty)
+			registered := ledger.TimeOf(d.Cluster.Now())
+			uid := d.Cluster.Start("ml", "a", 1, func(s *gpu.Pod) { s.Node.Created, s.Shown = registered, ledger.Provisional })
+			d.Run()
+			d.Cluster.Step(tt.after)
+			s := d.Cluster.Pods[uid]
+			s.Shares = []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(1, 1), Weight: big.NewRat(1, 10)}}
+			s.Shown = ledger.Confirmed + 1
+			d.Cluster.Changed(*s, false)
+			wantConsumed(t, d.Run(), tt.want[0])
+			d.Cluster.Step(time.Hour)
+			wantConsumed(t, d.Run(), tt.want[1])
+		})
+	}
+}
 
 // TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
 // shows its node, and what it is afterwards.
@@ -20,7 +50,7 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	wantConsumed(t, r, "99.000")
 	wantEstimated(t, r, "99.000")
 	s := d.Cluster.Pods[uid]
-	s.Shares, s.Shown, s.Capped = nil, 1, true
+	s.Shares, s.Shown, s.Capped = nil, ledger.Confirmed, true
 	d.Cluster.Changed(*s, false)
 	r = d.Run()
 	wantConsumed(t, r, "0.000")

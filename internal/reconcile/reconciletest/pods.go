@@ -23,11 +23,13 @@ func (c podAPI) Start(namespace, name string, gpus int64, with ...func(*gpu.Pod)
 	uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", c.Version)
 	s := gpu.Pod{
 		UID: uid, Namespace: namespace, Name: name, Labels: map[string]string{"team": "a"},
-		Node:       gpu.Node{Name: "node-1"},
-		Allocation: ledger.Allocation{Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}}, Shown: 1},
-		Scheduled:  ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.PodScheduled},
-		Running:    ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.ContainerStarted},
-		Live:       gpu.Live{Phase: "Running"},
+		Node: gpu.Node{Name: "node-1"},
+		Allocation: ledger.Allocation{
+			Shares: []ledger.Share{{Resource: "nvidia.com/gpu", Units: big.NewRat(gpus, 1), Weight: big.NewRat(1, 1)}}, Shown: ledger.Confirmed,
+		},
+		Scheduled: ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.PodScheduled},
+		Running:   ledger.Start{At: ledger.TimeOf(c.now), Source: ledger.ContainerStarted},
+		Live:      gpu.Live{Phase: "Running"},
 	}
 	for _, f := range with {
 		f(&s)

@@ -254,6 +254,9 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 			return
 		}
 	}
+	if err := b.confirm(p); err != nil {
+		b.doubts.add(p.Namespace, err.Error())
+	}
 	if held := b.documents.ledger.Contradicts(&r); held != 0 {
 		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: the kubelet of its node %s reports that it ended at %s. A run recorded its hours until %s: "+
 			"these are kept. Check the node's clock, and whether its credentials leaked", p.Namespace, p.Name, p.Node.Name,
@@ -271,6 +274,19 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 	if err := merge(r); err != nil {
 		b.doubts.add(p.Namespace, err.Error())
 	}
+}
+
+// confirm ends the time in which labels of a pod's node could lower the pod's recorded hours: the node
+// registered long enough ago.
+func (b *Books) confirm(p gpu.Pod) error {
+	r, known := b.documents.ledger.Get(p.UID)
+	if !known || r.Allocation.Shown != ledger.Provisional || p.Shown < ledger.Confirmed || b.recorder.at < p.Node.LabelsDue() {
+		return nil
+	}
+	held := *r.Allocation
+	held.Shown = ledger.Confirmed
+	r.Allocation = &held
+	return b.documents.ledger.Merge(r)
 }
 
 // endedRecord returns the known record of a pod that holds nothing any more, with the new facts.
