@@ -84,7 +84,7 @@ func (s *story) installFreezes() {
 	if _, err := admission.ValidatingAdmissionPolicies().Create(s.t.Context(), kubecluster.FreezePolicy(), metav1.CreateOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, slot := range kubecluster.FreezeSlots() {
+	for _, slot := range kubecluster.FreezeSlots(len(kubecluster.FreezeSlotNames())) {
 		if _, err := admission.ValidatingAdmissionPolicyBindings().Create(s.t.Context(), slot, metav1.CreateOptions{}); err != nil {
 			s.t.Fatal(err)
 		}
