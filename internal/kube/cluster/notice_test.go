@@ -52,12 +52,7 @@ func TestNoticeIsSetAndCleared(t *testing.T) {
 	ctx := t.Context()
 	now := time.Now().UTC().Truncate(time.Second)
 	at := now.Add(node.NoticeAhead)
-	kubetest.WaitFor(t, "the node to be ready", func(context.Context) error {
-		if n := poolNode(t, c, "noticed"); n.Ready != node.ReadyTrue {
-			return fmt.Errorf("it is %+v", n)
-		}
-		return nil
-	})
+	readyNode(t, c, "noticed")
 	before := others(getNode(t, server, "noticed"))
 	if _, marked, err := c.Notice(ctx, "noticed"); err != nil || marked {
 		t.Fatalf("before, it is marked: %t (%v)", marked, err)

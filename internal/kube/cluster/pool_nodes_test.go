@@ -1,7 +1,9 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -30,6 +32,18 @@ func poolNode(t *testing.T, c *cluster.Cluster, name string) node.Node {
 	return l.Nodes[n]
 }
 
+// readyNode waits until the stand-in kubelet reports for a node, and returns it.
+func readyNode(t *testing.T, c *cluster.Cluster, name string) (n node.Node) {
+	t.Helper()
+	kubetest.WaitFor(t, "the node to be ready", func(context.Context) error {
+		if n = poolNode(t, c, name); n.Ready != node.ReadyTrue {
+			return fmt.Errorf("it is %+v", n)
+		}
+		return nil
+	})
+	return n
+}
+
 // TestPoolsCordonNodes has a pool mark, cordon and uncordon a node. It leaves a node that another process
 // cordoned as it is.
 func TestPoolsCordonNodes(t *testing.T) {
@@ -38,8 +52,8 @@ func TestPoolsCordonNodes(t *testing.T) {
 	made := kubetest.Create(t, server, kubetest.Node("cordoned", 8))
 	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
-	n := poolNode(t, c, made.Name)
-	if n.UID != string(made.UID) || n.Ready != node.ReadyTrue || n.Cordoned || n.Pool != "" {
+	n := readyNode(t, c, made.Name)
+	if n.UID != string(made.UID) || n.Cordoned || n.Pool != "" {
 		t.Fatalf("the node is seen as %+v", n)
 	}
 	must := func(err error) {
@@ -91,7 +105,7 @@ func TestOnlyTheObservedNodeIsChanged(t *testing.T) {
 	kubetest.Create(t, server, kubetest.Node("exactly-one", 8))
 	c := connect(t, server.Kubeconfig())
 	ctx := t.Context()
-	n := poolNode(t, c, "exactly-one")
+	n := readyNode(t, c, "exactly-one")
 	if err := c.DeleteNode(ctx, n, "pool-1"); !errors.Is(err, node.ErrChanged) {
 		t.Errorf("a node without the mark is deleted: %v", err)
 	}
