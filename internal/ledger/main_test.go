@@ -6,4 +6,4 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
 )
 
-func TestMain(m *testing.M) { soaktest.Main(m, 100, 3000) }
+func TestMain(m *testing.M) { soaktest.Main(m, 30, 3000) }
