@@ -3,6 +3,8 @@ package decide_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -47,14 +49,16 @@ func TestRequestHasTheCap(t *testing.T) {
 		d.Offerings[0].SpotMaxPrice = yuan("2.5")
 		d.OnDemandBase = 1
 	})
+	got := map[string]spotpool.Price{}
 	for _, decision := range decide.Decide(seen(d)).Decisions {
-		want := spotpool.Price(0)
-		if decision.ChargeType == spotpool.Spot {
-			want = yuan("2.5")
-		}
-		if got := decision.Request.Offering.SpotMaxPrice; got != want {
-			t.Errorf("%s bids %s, want %s", decision.Summary(), got, want)
-		}
+		got[decision.Summary()] = decision.Request.Offering.SpotMaxPrice
+	}
+	want := map[string]spotpool.Price{
+		"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2": 0,
+		"launch 1 spot GN7.2XLARGE32 in ap-singapore-2":      yuan("2.5"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("bids (-want +got):\n%s", diff)
 	}
 }
 
