@@ -27,7 +27,11 @@ func TestAPIGuide(t *testing.T) {
 	guide := clitest.Guide(t, "api.md")
 	id := ""
 	for _, heading := range []string{"## Reads", "## Requests", "### Deletion"} {
-		for _, step := range consoleSteps(clitest.Section(t, guide, heading)) {
+		steps := consoleSteps(clitest.Section(t, guide, heading))
+		if len(steps) == 0 {
+			t.Errorf("%s shows no command", heading)
+		}
+		for _, step := range steps {
 			command := strings.NewReplacer("http://127.0.0.1:9171", url, `"ml"`, `"`+namespace+`"`, "/ml/", "/"+namespace+"/").Replace(step.command)
 			if id != "" {
 				command = jobID.ReplaceAllString(command, id)

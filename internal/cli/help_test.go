@@ -25,6 +25,9 @@ func TestHelpFitsInto80Columns(t *testing.T) {
 	unhelpful := regexp.MustCompile(`\b(?:stringArray|stringToString|strings|count)\b$|\(default|\d+h0m0s|\d+m0s|Default: 0`)
 	everyCommand(Root(), func(c *cobra.Command) {
 		help := helpText(c)
+		if help == "" {
+			t.Errorf("%s --help is empty", c.CommandPath())
+		}
 		for line := range strings.Lines(help) {
 			line = strings.TrimSuffix(line, "\n")
 			if n := utf8.RuneCountInString(line); n > helpWidth {

@@ -63,6 +63,9 @@ func TestTenantsRightsHaveEachPrintedOne(t *testing.T) {
 			rules = append(rules, of.Rules...)
 		}
 	}
+	if len(rules) == 0 {
+		t.Fatal("no rule is printed")
+	}
 	table := tenantsRights("")
 	for _, r := range rules {
 		for _, resource := range r.Resources {

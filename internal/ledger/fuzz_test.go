@@ -81,6 +81,9 @@ func FuzzNodes(f *testing.F) {
 			return
 		}
 		read := loadUnsealed(t, "nodes", documents[0].Data)
+		if len(read.nodes.of) != len(l.nodes.of) {
+			t.Fatalf("%d nodes are read again, want %d", len(read.nodes.of), len(l.nodes.of))
+		}
 		for uid, n := range l.nodes.of {
 			if same := read.nodes.of[uid]; !n.equal(&same) {
 				t.Fatalf("read again it differs: %+v, %+v", n, same)

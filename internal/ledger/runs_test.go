@@ -179,6 +179,15 @@ func TestDeletingSeenPodsOnlyMovesOpenEnds(t *testing.T) {
 			see(t, l, lives, now)
 		}
 		before := records(l)
+		listed := 0
+		for _, p := range lives {
+			if slices.ContainsFunc(schedule, func(now ledger.Time) bool { return p.start <= now && now < p.gone }) {
+				listed++
+			}
+		}
+		if len(before) != listed {
+			t.Fatalf("%d records of %d pods", len(before), listed)
+		}
 		lastRun := l.Header.LastRun
 		next := lastRun + 5*minute
 		left := slices.Clone(lives)

@@ -68,7 +68,11 @@ func TestTheBestShownHoldingStays(t *testing.T) {
 		for _, r := range seen {
 			best[r.UID] = max(best[r.UID], r.Allocation.Shown)
 		}
-		for r := range of(t, seen...).All() {
+		kept := of(t, seen...)
+		if n := len(records(kept)); n != len(best) {
+			t.Fatalf("%d records of %d pods", n, len(best))
+		}
+		for r := range kept.All() {
 			if r.Allocation.Shown != best[r.UID] {
 				t.Fatalf("it is shown by %d, and was by %d", r.Allocation.Shown, best[r.UID])
 			}

@@ -222,7 +222,7 @@ func TestWebhookSecrets(t *testing.T) {
 // Each type reports the number of events that had no room.
 func TestLeftOutEventsAreCounted(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
 		m := message(exceeded())
 		m.LeftOut = 37

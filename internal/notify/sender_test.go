@@ -45,6 +45,16 @@ func secretOf(t notification.Type) string {
 	return ""
 }
 
+// types returns each type of receiver.
+func types(t *testing.T) []notification.Type {
+	t.Helper()
+	all := notification.Types()
+	if len(all) != 8 {
+		t.Fatalf("%d types, want 8: %v", len(all), all)
+	}
+	return all
+}
+
 // receiver returns a server, a declaration that sends to it, and a sender on the same clock.
 func receiver(t *testing.T, kind notification.Type) (*notifytest.Server, notification.Declaration, notify.Sender, *clock) {
 	t.Helper()
@@ -86,7 +96,7 @@ func failure(t *testing.T, err error) *notification.Failure {
 
 func TestMessageArrives(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
 		if err := sender.Send(t.Context(), d, message(exceeded())); err != nil {
 			t.Fatalf("%s: %v: %s", kind, err, failure(t, err).Remedy)
@@ -111,7 +121,7 @@ func TestMessageArrives(t *testing.T) {
 
 func TestTestMessageArrives(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		server, d, sender, c := receiver(t, kind)
 		m := message()
 		m.Test = true
@@ -140,7 +150,7 @@ var hostile = []string{
 
 func TestHostileTextIsData(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		for _, text := range hostile {
 			server, d, sender, _ := receiver(t, kind)
 			l := line("e-1", history.Exceeded, "budget/"+text, text)
@@ -226,7 +236,7 @@ func TestRateLimits(t *testing.T) {
 // Messages in the published interval are accepted for two minutes.
 func TestIntervalIsWithinTheLimit(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		interval := kind.Interval()
 		if interval == 0 {
 			continue
@@ -285,7 +295,7 @@ func TestKeywordIsInEachMessage(t *testing.T) {
 
 func TestUncertainOutcomes(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		for name, c := range map[string]struct {
 			fault     notifytest.Fault
 			uncertain bool
@@ -316,7 +326,7 @@ func TestUncertainOutcomes(t *testing.T) {
 // The page of a proxy, with status 200, is no success. Only a webhook has no response of its own.
 func TestForeignPageIsUncertain(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		if kind == notification.Webhook {
 			continue
 		}
@@ -335,7 +345,7 @@ func TestForeignPageIsUncertain(t *testing.T) {
 
 func TestRetryAfterIsRespected(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
 		for value, want := range map[string]time.Duration{
 			"300": 5 * time.Minute, start.Add(10 * time.Minute).Format(http.TimeFormat): 10 * time.Minute, "99999999": 24 * time.Hour,
@@ -376,7 +386,7 @@ func TestUnreachableHostIsCertain(t *testing.T) {
 // A receiver, or a proxy, may repeat what it received.
 func TestNoFailureContainsASecret(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
 		echo := "token " + notifytest.Key + " of " + server.URL + " with " + d.Secret
 		for _, fault := range []notifytest.Fault{

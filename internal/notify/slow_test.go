@@ -83,7 +83,7 @@ func (h *hosts) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestNoRedirectIsFollowed(t *testing.T) {
 	t.Parallel()
-	for _, kind := range notification.Types() {
+	for _, kind := range types(t) {
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "http://127.0.0.1:1/", "/another/path", "file:///etc/passwd"} {
 				requests := 0

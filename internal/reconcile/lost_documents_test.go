@@ -116,8 +116,8 @@ func documentsBelow(t *testing.T, dir string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("%d documents: %v", len(documents), err)
 	}
 	return documents
 }

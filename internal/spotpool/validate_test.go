@@ -246,7 +246,11 @@ func TestAllProblemsAreNamedAtOnce(t *testing.T) {
 func TestProblemsDoNotContainUserData(t *testing.T) {
 	t.Parallel()
 	d := pool(func(d *spotpool.Declaration) { d.UserData = strings.Repeat("password=hunter2 \xff", 2000) })
-	for _, p := range append(d.Validate(), d.Warnings()...) {
+	problems := append(d.Validate(), d.Warnings()...)
+	if len(problems) == 0 {
+		t.Fatal("the user data is valid")
+	}
+	for _, p := range problems {
 		if strings.Contains(p.String(), "hunter2") {
 			t.Errorf("a problem shows user data: %.200s", p)
 		}

@@ -126,6 +126,9 @@ func TestChartEqualsManifests(t *testing.T) {
 
 func compare(t *testing.T, about string, want, got map[string]values) {
 	t.Helper()
+	if len(want) == 0 {
+		t.Errorf("%s: no object", about)
+	}
 	for key := range got {
 		if want[key] == nil {
 			t.Errorf("%s: the chart adds %s", about, key)

@@ -125,7 +125,11 @@ func TestPagesAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range pages() {
+	all := pages()
+	if len(all) == 0 {
+		t.Fatal("there is no page")
+	}
+	for _, p := range all {
 		first, err := p.body(s)
 		if err != nil {
 			t.Errorf("%s: %v", p.file, err)

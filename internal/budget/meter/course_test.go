@@ -64,6 +64,9 @@ func TestCourseAgreesWithTheSlowSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(course) != len(times) {
+			t.Fatalf("%d samples of %d times", len(course), len(times))
+		}
 		for _, sample := range course {
 			begin := s.begin(sample.At)
 			if begin == ms(sample.At) {

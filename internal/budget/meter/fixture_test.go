@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -32,6 +34,16 @@ func of(records ...*ledger.Record) iter.Seq[*ledger.Record] {
 // observed is the header of a ledger that missed nothing in the last year.
 func observed() ledger.Header {
 	return ledger.Header{ClusterUID: "cluster", Began: ms(noon.AddDate(-1, 0, 0)), LastRun: ms(noon)}
+}
+
+// resultsOf evaluates budgets at noon.
+func resultsOf(t rapid.TB, budgets []budget.Declaration, records []*ledger.Record) []Result {
+	t.Helper()
+	results := Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation)
+	if len(results) != len(budgets) {
+		t.Fatalf("%d results of %d budgets", len(results), len(budgets))
+	}
+	return results
 }
 
 func set(namespace string, labels ...string) *ledger.LabelSet {

@@ -30,7 +30,7 @@ func TestFractionsAreWhatWasAskedForUpToTheGPU(t *testing.T) {
 	budgets := []budget.Declaration{teamOf("half"), teamOf("quarter"), all}
 	want := func(when string, hours ...string) {
 		t.Helper()
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
+		for n, r := range resultsOf(t, budgets, records) {
 			if got := budget.Hours(r.Usage.Consumed); got != hours[n] || r.Usage.ErrorBound != 0 {
 				t.Errorf("%s: %s uses %s with a bound of %s, want %s", when, r.Name, got, budget.Hours(r.Usage.ErrorBound), hours[n])
 			}

@@ -180,7 +180,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
+		for n, r := range resultsOf(t, budgets, records) {
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
@@ -240,7 +240,7 @@ func TestCrossingsAreWhereUsageReachesTheLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
+		for n, r := range resultsOf(t, budgets, records) {
 			d := budgets[n]
 			limit := new(big.Rat).SetInt64(r.Usage.Limit)
 			shown := slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Allocation.Shown == 0 })

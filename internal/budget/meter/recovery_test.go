@@ -96,7 +96,7 @@ func TestRecoveriesMatchUsage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		records, budgets := drawRecords(t), drawBudgets(t)
-		for n, r := range Evaluate(budgets, of(records...), observed(), noon, time.LoadLocation) {
+		for n, r := range resultsOf(t, budgets, records) {
 			at := r.Usage.RecoversAt
 			if (at != nil) != r.Usage.Exceeded() {
 				t.Fatalf("budget %d: exceeded %t, recovers at %v", n, r.Usage.Exceeded(), at)

@@ -69,13 +69,17 @@ func TestMarketMoves(t *testing.T) {
 func TestOfferFilters(t *testing.T) {
 	t.Parallel()
 	a := cvmsimtest.NewClient(t, cvmsimtest.Start(t))
-	for _, o := range a.Offers("zone", "ap-singapore-1", "instance-family", "PNV4", "instance-charge-type", "POSTPAID_BY_HOUR") {
+	filtered := a.Offers("zone", "ap-singapore-1", "instance-family", "PNV4", "instance-charge-type", "POSTPAID_BY_HOUR")
+	sorted := a.Offers("instance-charge-type", "SPOTPAID", "sort-keys", "cpu:desc")
+	if len(filtered) == 0 || len(sorted) < 2 {
+		t.Fatalf("%d offers pass the filters, and %d are sorted", len(filtered), len(sorted))
+	}
+	for _, o := range filtered {
 		want := object{"Zone": "ap-singapore-1", "InstanceFamily": "PNV4", "InstanceChargeType": "POSTPAID_BY_HOUR"}
 		if d := cmp.Diff(want, cvmsimtest.Pick(o, "Zone", "InstanceFamily", "InstanceChargeType")); d != "" {
 			t.Error(d)
 		}
 	}
-	sorted := a.Offers("instance-charge-type", "SPOTPAID", "sort-keys", "cpu:desc")
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i-1]["Cpu"].(float64) < sorted[i]["Cpu"].(float64) {
 			t.Fatalf("%v before %v", sorted[i-1]["Cpu"], sorted[i]["Cpu"])

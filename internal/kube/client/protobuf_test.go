@@ -75,6 +75,9 @@ func TestReadListNoticesEveryCut(t *testing.T) {
 	whole := encoded(t, pagesOf(2))
 	// Two empty strings follow the list in its envelope.
 	const tail = 4
+	if len(whole) <= tail {
+		t.Fatalf("the list has %d bytes", len(whole))
+	}
 	for n := range len(whole) - tail {
 		err := readList(bytes.NewReader(whole[:n]), func(string) {}, func([]byte) error { return nil })
 		if !errors.Is(err, errDamaged) {

@@ -20,12 +20,13 @@ func poolSchema(t *testing.T) schema.Schema {
 // machines.
 func TestThereIsNoArgumentForAPassword(t *testing.T) {
 	t.Parallel()
-	for name, a := range poolSchema(t).Attributes {
+	attributes := poolSchema(t).Attributes
+	for name := range attributes {
 		if regexp.MustCompile(`(?i)passw|secret`).MatchString(name) {
 			t.Errorf("the resource has an argument %s", name)
 		}
-		if name == "user_data_raw" && !a.IsSensitive() {
-			t.Error("user_data_raw is not sensitive")
-		}
+	}
+	if raw, ok := attributes["user_data_raw"]; !ok || !raw.IsSensitive() {
+		t.Error("user_data_raw is not sensitive")
 	}
 }

@@ -81,7 +81,11 @@ func TestAPauseOfAnotherBudgetIsNotLost(t *testing.T) {
 	if err := d.Store().Delete(ctx, doc.Key, doc.Revision); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range d.Run().Budgets {
+	report := d.Run().Budgets
+	if len(report) != 2 {
+		t.Fatalf("%d budgets, want 2", len(report))
+	}
+	for _, b := range report {
 		if strings.Contains(strings.Join(b.Warnings, ""), "lost") {
 			t.Errorf("%s warns of %q", b.Name, b.Warnings)
 		}

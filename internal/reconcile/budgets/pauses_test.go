@@ -197,11 +197,7 @@ func TestDamagedPauseDocumentResumesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range report.Budgets {
-		if want := map[string]outcome.Outcome{"team-a": outcome.Failed, "team-b": outcome.Done}[r.Name]; r.Outcome != want {
-			t.Errorf("%s is %s: %+v", r.Name, r.Outcome, r.Error)
-		}
-	}
+	wantOutcomes(t, report, map[string]outcome.Outcome{"team-a": outcome.Failed, "team-b": outcome.Done})
 }
 
 // TestRecreatedWorkloadIsAnotherOne pauses a workload that was recreated under the name of a paused one, and

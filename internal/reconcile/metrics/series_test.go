@@ -132,4 +132,7 @@ func TestUnknownCountersAreAbsent(t *testing.T) {
 			t.Errorf("%s is written: %v", f.GetName(), f)
 		}
 	}
+	if len(families) == 0 {
+		t.Error("no metric is written")
+	}
 }

@@ -107,6 +107,9 @@ func TestADetachLeavesNoMarks(t *testing.T) {
 	w.gone(d)
 	w.tells(history.Detach, ids)
 	w.tells(history.End, nil)
+	if len(own) != 2 {
+		t.Errorf("the pool had %d instances", len(own))
+	}
 	for _, i := range own {
 		if m := w.Cluster.Machine("node-" + i.InstanceID); m == nil || m.Pool != "" || m.Cordoned {
 			t.Errorf("the node of %s is %+v", i.InstanceID, m)

@@ -25,11 +25,22 @@ func product(sizes []int) [][]int {
 
 // spread lists every combination if each fault is requested. Else it lists enough to combine
 // each choice of one kind with each of every other kind.
-func spread(sizes []int) [][]int {
+func spread(t *testing.T, sizes []int) [][]int {
+	t.Helper()
 	if soaktest.On() {
 		return product(sizes)
 	}
-	return soaktest.Sample(pairwise(sizes))
+	return sample(t, pairwise(sizes))
+}
+
+// sample returns the combinations to play.
+func sample(t *testing.T, all [][]int) [][]int {
+	t.Helper()
+	some := soaktest.Sample(all)
+	if len(some) == 0 {
+		t.Fatal("no combination is played")
+	}
+	return some
 }
 
 // meeting is a choice of one kind together with a choice of another.

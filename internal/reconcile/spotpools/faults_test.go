@@ -82,7 +82,7 @@ func TestAFaultOfAnyCallLosesNothing(t *testing.T) {
 		{Kind: cvmsim.FaultLaunchFailed}, {Kind: cvmsim.FaultLaunchFailed, Count: 2},
 	}
 	ops, seen := plainOperations(), map[string]bool{}
-	for _, c := range spread([]int{len(ops), len(kinds), 3, 2}) {
+	for _, c := range spread(t, []int{len(ops), len(kinds), 3, 2}) {
 		op, fault := ops[c[0]], kinds[c[1]]
 		fault.Action, fault.After = append(op.actions, "DescribeInstances", "DescribeZoneInstanceConfigInfos")[c[2]], c[3]
 		extra := 0
@@ -112,7 +112,7 @@ func TestAFaultOfTheClusterLosesNothing(t *testing.T) {
 	ops := nodeOperations()
 	calls := []string{"UID", "Nodes", "GPUPods", "NodePods", "MarkNode", "UnmarkNode", "CordonNode", "UncordonNode", "DeleteNode", "Evict"}
 	ways := []faults.Fault{faults.Once, faults.Always, faults.Lost}
-	for _, c := range spread([]int{len(ops), len(calls), len(ways)}) {
+	for _, c := range spread(t, []int{len(ops), len(calls), len(ways)}) {
 		op, f := ops[c[0]].cut(), ways[c[2]]
 		f.On = calls[c[1]]
 		t.Run(op.Name, func(t *testing.T) { t.Parallel(); op.Play(t, f) })
@@ -130,7 +130,7 @@ func TestFaultsInARowLoseNothing(t *testing.T) {
 	if !soaktest.On() {
 		apart = append(apart, [2]int{0, 1})
 	}
-	for _, c := range soaktest.Sample(pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
+	for _, c := range sample(t, pairwise([]int{len(ops), len(kinds), len(destroyActions), 4, 6, len(delays)}, apart...)) {
 		op, fault, delay := ops[c[0]], kinds[c[1]], delays[c[5]]
 		fault.Action, fault.After, fault.Count = destroyActions[c[2]], c[3], 1+c[4]
 		extra := 0

@@ -32,7 +32,7 @@ func TestRefusedAfterLost(t *testing.T) {
 	}
 	ops := slices.DeleteFunc(plainOperations(), func(op operation) bool { return op.actions[0] != "RunInstances" })
 	delays := []time.Duration{0, 45 * time.Second} // until machines show in listings
-	for _, c := range spread([]int{len(ops), len(lost), len(refused), len(delays)}) {
+	for _, c := range spread(t, []int{len(ops), len(lost), len(refused), len(delays)}) {
 		op, first, then, delay := ops[c[0]], lost[c[1]], refused[c[2]], delays[c[3]]
 		first.Action, then.Action = "RunInstances", "RunInstances"
 		t.Run(fmt.Sprintf("%s/%s x%d, then %s %s x%d, listed after %s", op.name, first.Kind, first.Count, then.Kind, then.Code, then.Count, delay),

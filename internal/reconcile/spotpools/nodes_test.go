@@ -3,6 +3,7 @@ package spotpools_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -407,10 +408,8 @@ func TestADeadNodeIsNotKept(t *testing.T) {
 		w.mustRun(reconcile.RunOptions{})
 		w.Step(time.Minute)
 	}
-	for _, i := range w.Own() {
-		if i.InstanceID == dead {
-			t.Errorf("%s still runs", dead)
-		}
+	if ids := w.ownIDs(); len(ids) != 3 || slices.Contains(ids, dead) {
+		t.Errorf("%v run, want 3 without %s", ids, dead)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -257,7 +258,11 @@ func TestSomebodyChangingItMeanwhileItComesOut(t *testing.T) {
 	for name, of := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n, effect := range of.cut(name).Trace(t) {
+			trace := of.cut(name).Trace(t)
+			if strings.Join(trace, "") == "" {
+				t.Error("it has no effect")
+			}
+			for n, effect := range trace {
 				if effect == "" {
 					continue
 				}
