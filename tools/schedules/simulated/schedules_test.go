@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
