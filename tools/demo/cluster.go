@@ -15,9 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/tools/local"
 )
 
@@ -26,7 +25,7 @@ const podsNamespace = "gpupool-demo"
 type cluster struct {
 	*objects
 
-	client kubernetes.Interface
+	client *kubeclient.Client  // of gpupool, since client-go's takes long to compile
 	local  *local.Kubernetes   // nil for the user's own
 	nodes  func() (stop error) // stops joining instances; nil if none join
 }
@@ -36,6 +35,11 @@ var errNotRemoved = errors.New("objects of the demo may be left in the cluster")
 // enterCluster starts a local Kubernetes, or takes the user's own, and points Terraform
 // and gpupool at it.
 func (s *stage) enterCluster(ctx context.Context, l line) error {
+	if s.kubernetes != nil {
+		if err := s.kubernetes.wait(ctx, s.out); err != nil {
+			return err
+		}
+	}
 	c := &cluster{}
 	s.cluster = c
 	joined := len(l.args) == 1
@@ -54,21 +58,22 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 	if err != nil {
 		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	access := kubeclient.Config{ConfigPath: kubeconfig}
+	if c.client, err = kubeclient.Open(access, "gpupool-demo"); err != nil {
+		return err
+	}
+	config, err := access.REST()
 	if err != nil {
 		return err
 	}
 	config.Timeout = patience
-	if c.client, err = kubernetes.NewForConfig(config); err != nil {
-		return err
-	}
 	objectClient, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	c.objects = &objects{client: objectClient}
 	if c.local == nil {
-		cluster := fmt.Sprintf("The cluster is that of %s, at %s.", kubeconfig, config.Host)
+		cluster := fmt.Sprintf("The cluster is that of %s, at %s.", kubeconfig, c.client.Host())
 		fmt.Fprintln(s.out, wrap(cluster+" At the end, only the objects of the demo are removed.", ""))
 	}
 	for _, name := range []string{"KUBECONFIG", "KUBE_CONFIG_PATH"} {
@@ -76,7 +81,7 @@ func (s *stage) enterCluster(ctx context.Context, l line) error {
 		s.env = append(s.env, name+"="+kubeconfig)
 	}
 	if joined {
-		c.nodes = joinInstances(ctx, c.client, s.cvm)
+		c.nodes = joinInstances(ctx, c.client.Kubernetes().CoreV1(), s.cvm)
 	}
 	return s.createNamespace(ctx)
 }
@@ -158,7 +163,7 @@ func (s *stage) pods(ctx context.Context, l line) error {
 		phase, what = l.args[1], l.args[1]+" pod"
 	}
 	return s.await(ctx, l, what, "Pods in "+podsNamespace, "POD", func(ctx context.Context) (all []item, ready bool, err error) {
-		list, err := s.cluster.client.CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{})
+		list, err := s.cluster.client.Kubernetes().CoreV1().Pods(podsNamespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, false, err
 		}

@@ -4,8 +4,10 @@
 //
 // Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
 // costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and
-// GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. The demo leaves no process, no
-// instance and no file, except the report demo.html next to the binary. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
+// GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. If GPUPOOL_DEMO_BUILD is a command
+// that builds them, the demo runs it in the background, and waits for it before the first story
+// that needs a cluster. The demo leaves no process, no instance and no file, except the report
+// demo.html next to the binary. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
 // cluster of that file, and removes from it only what it created.
 //
 // The stories are written in the language of testscript, whose cp, env and stdout they
@@ -43,17 +45,23 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
 
-var stories = []string{"pool", "budget", "complete"}
+// stories are those of make demo, with what each shows.
+var stories = []struct{ name, shows string }{
+	{"pool", "A pool lost an instance. Plan, dry run and run agreed, and replaced it."},
+	{"budget", "A team used up its GPU-hours: its pods were evicted, new ones blocked."},
+	{"complete", "Nodes were drained before they went, and drift of a stock was reverted."},
+}
 
 // interrupted is the exit code of a program that Ctrl-C ended.
 const interrupted = 130
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, func() {
 		stop() // a second Ctrl-C ends the demo at once
 		fmt.Fprintln(os.Stderr, "\nStopping, and removing what the demo created. Press Ctrl-C again to leave it there.")
@@ -63,16 +71,14 @@ func main() {
 	_ = os.Remove(report) // that of an earlier demo, if any
 	played := os.Args[1:]
 	if len(played) == 0 {
-		played = stories
+		for _, story := range stories {
+			played = append(played, story.name)
+		}
 	}
 	err := run(ctx, played, report)
 	switch {
 	case err == nil:
-		fmt.Printf("\nDone in %.0f s. No process, no instance and no other file of the demo is left.\n", time.Since(started).Seconds())
-		if _, err := os.Stat(report); err == nil {
-			fmt.Println("The report of the last story: " + report + " (open it in a browser).")
-		}
-		fmt.Println("Next: a pool on a real account, in docs/guides/first-pool.md.")
+		fmt.Print(lastScreen(played, time.Since(started), report))
 	case errors.Is(err, errNotRemoved):
 		fmt.Fprintln(os.Stderr, "\nThe demo could not clean up:", err)
 		os.Exit(1)
@@ -86,8 +92,43 @@ func main() {
 	}
 }
 
+// lastScreen returns what the stories showed, and what to do next.
+func lastScreen(played []string, took time.Duration, report string) string {
+	screen := fmt.Sprintf("\nDone in %.0f s. No process, no instance and no other file of the demo is left.\n", took.Seconds())
+	for _, story := range stories {
+		if slices.Contains(played, story.name) {
+			screen += "- " + story.shows + "\n"
+		}
+	}
+	next := "Next: "
+	if _, err := os.Stat(report); err == nil {
+		next += "open " + relative(report) + ", and "
+	}
+	return screen + next + "read docs/guides/first-pool.md for your own pool.\n"
+}
+
+// relative returns the path of a file as a reader types it.
+func relative(file string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	if short, err := filepath.Rel(here, file); err == nil {
+		return short
+	}
+	return file
+}
+
 // run plays stories, and numbers their steps through.
 func run(ctx context.Context, stories []string, report string) error {
+	var kubernetes *build
+	if command := os.Getenv("GPUPOOL_DEMO_BUILD"); command != "" {
+		var err error
+		if kubernetes, err = startBuild(ctx, command); err != nil {
+			return err
+		}
+		defer kubernetes.stop()
+	}
 	steps := 0
 	for _, story := range stories {
 		s, err := newStage(os.Stdout, os.Getenv("GPUPOOL_BIN"), os.Getenv("TERRAFORM"))
@@ -95,7 +136,7 @@ func run(ctx context.Context, stories []string, report string) error {
 			return err
 		}
 		s.steps, s.report, s.serves = steps, report, os.Getenv("GPUPOOL_DEMO_SERVE") != ""
-		s.localkube, s.kubeconfig = os.Getenv("GPUPOOL_LOCALKUBE"), os.Getenv("GPUPOOL_DEMO_KUBECONFIG")
+		s.localkube, s.kubernetes, s.kubeconfig = os.Getenv("GPUPOOL_LOCALKUBE"), kubernetes, os.Getenv("GPUPOOL_DEMO_KUBECONFIG")
 		if err := errors.Join(s.play(ctx, "tools/demo/stories/"+story+".txt", "examples"), s.close()); err != nil {
 			return err
 		}

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
+
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 )
 
 // served is the label of the nodes whose kubelet the local Kubernetes plays.
@@ -21,7 +22,7 @@ func nodeName(instanceID string) string { return "node-" + instanceID }
 // joinInstances simulates the kubelets of the local CVM's instances until it is stopped. Each
 // joins the cluster once it runs, as by kubelet --provider-id, and stops reporting once it is
 // gone.
-func joinInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm) (stop func() error) {
+func joinInstances(ctx context.Context, client kubeclient.CoreV1, cvm *cvm) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	failure := make(chan error, 1)
 	go func() {
@@ -41,7 +42,7 @@ func joinInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm) (
 }
 
 // followInstances joins those that run, and silences those that are gone.
-func followInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm, joined map[string]bool) error {
+func followInstances(ctx context.Context, client kubeclient.CoreV1, cvm *cvm, joined map[string]bool) error {
 	instances, err := cvm.instances(ctx)
 	if err != nil {
 		return err
@@ -69,12 +70,12 @@ func followInstances(ctx context.Context, client kubernetes.Interface, cvm *cvm,
 	return nil
 }
 
-func join(ctx context.Context, client kubernetes.Interface, id string) error {
+func join(ctx context.Context, client kubeclient.CoreV1, id string) error {
 	resources := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"),
 		corev1.ResourcePods: resource.MustParse("100"), "nvidia.com/gpu": resource.MustParse("1"),
 	}
-	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
+	_, err := client.Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: nodeName(id), Labels: map[string]string{served: "true", "pool": "train"}},
 		Spec:       corev1.NodeSpec{ProviderID: "qcloud:///ap-singapore-2/" + id},
 		Status:     corev1.NodeStatus{Capacity: resources, Allocatable: resources},
@@ -83,8 +84,8 @@ func join(ctx context.Context, client kubernetes.Interface, id string) error {
 }
 
 // silence ends the kubelet of an instance that is gone. Its node stays, and is Unknown.
-func silence(ctx context.Context, client kubernetes.Interface, id string) error {
-	nodes, name := client.CoreV1().Nodes(), nodeName(id)
+func silence(ctx context.Context, client kubeclient.CoreV1, id string) error {
+	nodes, name := client.Nodes(), nodeName(id)
 	_, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"`+served+`":null}}}`), metav1.PatchOptions{})
 	if err == nil {
 		unknown := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown","lastTransitionTime":%q}]}}`,

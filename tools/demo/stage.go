@@ -27,15 +27,16 @@ type stage struct {
 	gpupoolAt, terraAt    string
 	localkube, kubeconfig string
 
-	dir     string
-	work    string // where the commands run
-	env     []string
-	cvm     *cvm
-	cluster *cluster // nil in a story without one
-	report  string   // the file of $REPORT
-	serves  bool     // serve runs until Ctrl-C
-	steps   int
-	verbose bool // gpupool logs each call
+	dir        string
+	work       string // where the commands run
+	env        []string
+	cvm        *cvm
+	cluster    *cluster // nil in a story without one
+	kubernetes *build   // builds localkube; nil if it is built
+	report     string   // the file of $REPORT
+	serves     bool     // serve runs until Ctrl-C
+	steps      int
+	verbose    bool // gpupool logs each call
 
 	background func(interrupted bool) error // waits for the command there; nil if there is none
 }
@@ -69,9 +70,11 @@ func newStage(out io.Writer, gpupool, terraform string) (*stage, error) {
 	return s, nil
 }
 
-func colors(out io.Writer) bool {
+func colors(out io.Writer) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(out) }
+
+func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd()))
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // close stops what the story started, and removes its files. It may be called again.
