@@ -63,6 +63,10 @@ func TestInvalidTokens(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
+	_, err := access.ParseTokens([]byte("alice " + hash("a") + " reader ml\n\nbob\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "line 3: ") {
+		t.Errorf("an invalid third line: %v", err)
+	}
 }
 
 func FuzzTokens(f *testing.F) {
@@ -161,6 +165,19 @@ func TestReviews(t *testing.T) {
 	now, c.down = now.Add(10*time.Second), true
 	if may, err := asks(access.Get, access.Budgets, "ml"); may || err == nil {
 		t.Errorf("without an answer: %v, %v", may, err)
+	}
+}
+
+// TestLongTokensAreNotReviewed since no API server has them.
+func TestLongTokensAreNotReviewed(t *testing.T) {
+	t.Parallel()
+	c := &cluster{}
+	users := &access.Cluster{Reviewer: c, Now: time.Now}
+	for _, extra := range []int{0, 1} {
+		_, err := users.Authenticate(t.Context(), strings.Repeat("x", 16<<10+extra))
+		if !errors.Is(err, access.ErrUnknownToken) || c.tokens != 1 {
+			t.Errorf("a token of 16 KiB and %d bytes: %v, and %d reviews", extra, err, c.tokens)
+		}
 	}
 }
 
