@@ -98,7 +98,11 @@ func (p *progress) state() string {
 }
 
 func (p *progress) summary(took time.Duration) string {
-	return fmt.Sprintf("Built %s: %s packages in %s", p.name, thousands(p.lacking), rounded(took))
+	compiled := thousands(p.lacking) + " packages"
+	if p.lacking == 1 {
+		compiled = "1 package"
+	}
+	return fmt.Sprintf("Built %s: %s in %s", p.name, compiled, rounded(took))
 }
 
 func rounded(d time.Duration) string { return d.Round(time.Second).String() }

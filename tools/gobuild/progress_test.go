@@ -38,6 +38,9 @@ func TestProgressOfABuild(t *testing.T) {
 	if got, want := p.summary(6*time.Minute), "Built Kubernetes: 3 packages in 6m0s"; got != want {
 		t.Errorf("the summary is %q", got)
 	}
+	if got, want := (&progress{name: "kubectl", lacking: 1}).summary(2*time.Second), "Built kubectl: 1 package in 2s"; got != want {
+		t.Errorf("the summary of one package is %q", got)
+	}
 	if got, want := p.other(), "# k8s.io/klog/v2\nklog.go:1: a warning\nthe end"; got != want {
 		t.Errorf("the output in addition to progress is %q", got)
 	}
