@@ -31,6 +31,7 @@ type state struct {
 	mu         sync.Mutex
 	ClusterUID string // the cluster's identity
 	now        time.Time
+	stepped    time.Duration // by which a test let the clock go on
 	Fast       time.Duration // by how much the server's own clock is ahead
 	Version    int           // of the last change
 	Pods       map[string]*gpu.Pod
@@ -151,7 +152,7 @@ func (c *state) Now() time.Time {
 func (c *state) Step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	c.now, c.stepped = c.now.Add(d), c.stepped+d
 }
 
 // Calls counts the calls so far, by method.

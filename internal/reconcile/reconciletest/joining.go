@@ -55,7 +55,7 @@ func (w *World) join(podsEach int) {
 		}
 	}
 	c.mu.Lock()
-	c.now = now
+	c.now = now.UTC().Truncate(time.Second).Add(c.stepped)
 	for _, m := range c.Machines {
 		if !running[strings.TrimPrefix(m.Name, "node-")] && m.Ready == node.ReadyTrue && !m.Reused {
 			m.Ready, m.ReadySince = node.ReadyUnknown, c.now
