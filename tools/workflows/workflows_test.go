@@ -3,8 +3,13 @@ package workflows
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 func TestWorkflows(t *testing.T) {
@@ -95,5 +100,56 @@ func TestOneCommitOfAnAction(t *testing.T) {
 	problems(sound, pins, commits)
 	if found := problems(other, pins, commits); len(found) != 1 || !strings.Contains(found[0], "actions/checkout") {
 		t.Errorf("found %q", found)
+	}
+}
+
+// TestEachTrialRunsOnASchedule compares the long trials of GNUmakefile with the jobs of
+// trials.yml and the table of what is proven by which target.
+func TestEachTrialRunsOnASchedule(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		text, err := os.ReadFile(filepath.Join("../..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	declared := regexp.MustCompile(`(?m)^trials = (.+)$`).FindStringSubmatch(read("GNUmakefile"))
+	if declared == nil {
+		t.Fatal("GNUmakefile names no trials")
+	}
+	want := strings.Fields(declared[1])
+	slices.Sort(want)
+
+	var workflow struct {
+		Jobs map[string]struct {
+			Strategy struct {
+				Matrix struct {
+					Target []string `json:"target"`
+				} `json:"matrix"`
+			} `json:"strategy"`
+		} `json:"jobs"`
+	}
+	if err := yaml.Unmarshal([]byte(read(".github/workflows/trials.yml")), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	var run []string
+	for _, target := range workflow.Jobs["trial"].Strategy.Matrix.Target {
+		name, _, _ := strings.Cut(target, " ") // without its arguments
+		run = append(run, name)
+	}
+	slices.Sort(run)
+	if diff := cmp.Diff(want, run); diff != "" {
+		t.Errorf("trials of GNUmakefile (-) and of trials.yml (+):\n%s", diff)
+	}
+
+	var described []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `make ([a-z-]+)` \\|").FindAllStringSubmatch(read("docs/internals/proof.md"), -1) {
+		described = append(described, row[1])
+	}
+	for _, name := range append(want, "test", "race", "quick", "lint") {
+		if !slices.Contains(described, name) {
+			t.Errorf("docs/internals/proof.md has no row for make %s", name)
+		}
 	}
 }
