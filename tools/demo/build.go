@@ -92,6 +92,8 @@ func (b *build) wait(ctx context.Context, out io.Writer) error {
 		case <-b.ended:
 			fmt.Fprint(out, before, b.progress(), "\n")
 			return errors.Join(b.err, ctx.Err())
+		case <-ctx.Done(): // stop waits
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
