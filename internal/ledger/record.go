@@ -109,8 +109,8 @@ type Allocation struct {
 	// Earlier is what counts before AllocationSeen, if that was more: a label of a node that changes
 	// later lowers no recorded hours.
 	Earlier []Share
-	// Shown is how well the pod's node confirms the allocation: Unconfirmed, Provisional, or
-	// Confirmed, from where it grows with what the node reports of its GPUs.
+	// Shown is how well the pod's node confirms the allocation: Unconfirmed, Provisional or
+	// Confirmed. Each report of the node about its GPUs adds one to Confirmed.
 	Shown int
 	// Capped says that the pod requested more than the known capacity of its node.
 	Capped bool

@@ -24,9 +24,9 @@ import (
 
 const apiNodes = "/api/v1/nodes/"
 
-// makeNodes creates the nodes to abuse. own and other are Tencent Cloud nodes, marked is a
-// pool's, cordoned is cordoned by a pool, blank has an empty mark, and closed has a foreign cordon.
-// elsewhere is of another cloud, as is moved, which has a mark, and bare has no provider ID.
+// makeNodes creates the nodes to abuse. own and other are Tencent Cloud nodes. marked is a
+// pool's, and cordoned is cordoned by a pool. blank has an empty mark, and closed has a foreign cordon.
+// elsewhere and moved are of another cloud, and moved has a mark. bare has no provider ID.
 func makeNodes(t *testing.T, cluster *kubetest.Cluster) {
 	t.Helper()
 	for name, change := range map[string]func(*corev1.Node){

@@ -21,8 +21,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 )
 
-// policy is a printed policy. Next to it, the test has the API server warn of each of its conditions
-// that refuses a request, and of each weaker one that would admit it, or fail to be evaluated.
+// policy is a printed policy. Next to it, the API server warns of each of its conditions that refuses
+// a request. It also warns of each weaker one that would admit it, or fail to be evaluated.
 type policy struct {
 	*admissionv1.ValidatingAdmissionPolicy
 	weaker []weakerCondition
@@ -172,9 +172,9 @@ var operations = map[string]admissionv1.OperationType{
 	http.MethodPost: admissionv1.Create, http.MethodPut: admissionv1.Update, http.MethodPatch: admissionv1.Update, http.MethodDelete: admissionv1.Delete,
 }
 
-// eachConditionIsNeeded tries each abuse as each account, as if RBAC allowed it. For each condition of
-// each policy, each part of a condition, each operation and each account, it expects an abuse that
-// nothing else refuses: so without it, a test of abuses fails.
+// eachConditionIsNeeded tries each abuse as each account, as if RBAC allowed it. It expects an abuse
+// that nothing else refuses for each condition, each part of one, each operation and each account. So
+// without it, a test of abuses fails.
 func eachConditionIsNeeded(t *testing.T, cluster *kubetest.Cluster, work string) {
 	policies := policiesOf(objects(t, withAll()))
 	limited := map[string]bool{} // resources

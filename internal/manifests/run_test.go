@@ -160,8 +160,8 @@ func firstRefused(grants []grant, calls []apiCall) (apiCall, bool) {
 	return calls[at], true
 }
 
-// eachGrantIsNeeded removes each verb of each rule, and each account of each binding, of all that is
-// printed: some part must then have made a call that is refused.
+// eachGrantIsNeeded removes each printed verb of each rule, and each account of each binding. Some
+// part must then have made a call that is refused.
 func eachGrantIsNeeded(t *testing.T, calls map[string][]apiCall) {
 	t.Helper()
 	needed := map[string]bool{} // what was removed

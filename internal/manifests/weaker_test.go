@@ -73,8 +73,8 @@ var (
 	hasKey   = regexp.MustCompile(`^(\S+) in (\S+)$`)
 )
 
-// isGuard reports whether a condition only keeps the others from an error, which refuses a request too:
-// that a field, a key or an old object exists.
+// isGuard reports whether a condition only says that a field, a key or an old object exists. It keeps
+// the others from an error, which refuses a request too.
 func isGuard(condition string, others []string) bool {
 	uses := func(text string) bool {
 		return slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, text) })

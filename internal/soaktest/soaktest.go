@@ -47,9 +47,8 @@ func CollectSeldom() {
 	}
 }
 
-// Properties sets how often rapid checks each property of this process: sample times by a fixed
-// seed, or soak times by the seed of the soak. Flags on the command line win. Call it after
-// flag.Parse.
+// Properties sets how often rapid checks each property of this process. In a sample the seed is
+// fixed. In a soak it is that of the soak. Flags on the command line win. Call it after flag.Parse.
 func Properties(sample, soak int) {
 	checks, by := strconv.Itoa(sample), "1"
 	if On() {

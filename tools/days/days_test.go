@@ -16,7 +16,7 @@ var (
 )
 
 // TestDays plays days with each strategy. It fails if runs over pools with nodes launch twice or too
-// many, or change foreign machines, or over many days do worse than the plain loop.
+// many, or change foreign machines. Over many days they must not do worse than the plain loop.
 func TestDays(t *testing.T) {
 	days := 1
 	if *full {

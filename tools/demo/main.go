@@ -4,8 +4,8 @@
 //
 // Everything happens on this machine, with a local CVM and a local Kubernetes, and nothing
 // costs money. Set GPUPOOL_BIN to the built binary, TERRAFORM to terraform or tofu, and
-// GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. If GPUPOOL_DEMO_BUILD is a command
-// that builds them, the demo runs it in the background, and waits for it before the first story
+// GPUPOOL_LOCALKUBE to localkube, with kubectl next to it. GPUPOOL_DEMO_BUILD can be a command
+// that builds them. The demo runs it in the background, and waits for it before the first story
 // that needs a cluster. The demo leaves no process, no instance and no file, except the report
 // demo.html next to the binary. With GPUPOOL_DEMO_KUBECONFIG the story of budgets plays in the
 // cluster of that file, and removes from it only what it created.

@@ -1,5 +1,5 @@
-// Gobuild runs go build and shows its progress: how many of the packages that the build cache
-// lacks are compiled, for how long, and how long that took last time. It imports only the
+// Gobuild runs go build and shows its progress: how many packages are compiled, for how long, and
+// how long that took last time. Packages in the build cache do not count. It imports only the
 // standard library, since it is built first on a fresh machine.
 //
 //	gobuild -name NAME -o FILE [flags] -- [flags of go build] PACKAGE...
