@@ -139,12 +139,17 @@ func TestEachRuleHasCases(t *testing.T) {
 			}
 		}
 	}
+	rules := 0
 	for _, g := range readRules(t).Groups {
+		rules += len(g.Rules)
 		for _, r := range g.Rules {
 			if len(fires[r.Alert]) == 0 || !silent[r.Alert] || r.For != "" && fires[r.Alert][0] != r.For {
 				t.Errorf("%s needs a case without the alert, and one in which it fires after %q; it has %v", r.Alert, r.For, fires[r.Alert])
 			}
 		}
+	}
+	if rules == 0 {
+		t.Error("there is no rule")
 	}
 }
 

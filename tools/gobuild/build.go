@@ -32,7 +32,7 @@ func (b build) run(ctx context.Context, s *screen) (printed string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(b.temporary)
+	defer func() { _ = os.RemoveAll(b.temporary) }() // nothing of value is left in it
 	p := &progress{name: b.name, expected: b.expected()}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

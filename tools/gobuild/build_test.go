@@ -109,7 +109,8 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gobuild := exec.CommandContext(t.Context(), self, "-name", "hello", "-C", dir, "-o", filepath.Join(dir, "hello"), "--", "-toolexec="+compiler, "-buildvcs=false", ".")
+	gobuild := exec.CommandContext(t.Context(), self, "-name", "hello", "-C", dir, "-o", filepath.Join(dir, "hello"), "--", "-toolexec="+compiler,
+		"-buildvcs=false", ".")
 	gobuild.Env = append(os.Environ(), asGobuild+"=1", "GOTMPDIR="+temporary)
 	gobuild.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var out bytes.Buffer

@@ -24,7 +24,6 @@ const interrupted = 130
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var b build
 	flag.StringVar(&b.name, "name", "", "name of the build, for the reader")
 	flag.StringVar(&b.dir, "C", "", "run go build in this `directory`")
@@ -39,6 +38,7 @@ func main() {
 	if ctx.Err() != nil {
 		os.Exit(interrupted)
 	}
+	stop()
 	fmt.Fprint(os.Stderr, printed)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "building %s: %v\n", b.name, err)

@@ -72,7 +72,8 @@ func plant(t *testing.T, rule, sentence string) []text {
 		"examples/planted.tf":                      "name = \"x\" # " + sentence + "\n",
 		"internal/cli/testdata/golden/planted.txt": sentence + "\n",
 		"internal/planted_test.go":                 "package internal\n\n// " + sentence + "\nvar x int\n",
-		"internal/planted.go":                      "package internal\n\n// " + sentence + "\nvar said = \"" + sentence[:5] + "\" +\n\t\"" + sentence[5:] + "\"\n",
+		"internal/planted.go": "package internal\n\n// " + sentence + "\nvar said = \"" + sentence[:5] + "\" +\n\t\"" +
+			sentence[5:] + "\"\n",
 	} {
 		of, err := textsOf(name, []byte(data))
 		if err != nil {

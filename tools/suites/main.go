@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func run(args []string, stdout io.Writer) error {
 
 func list(patterns ...string) ([]listed, error) {
 	const fields = "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps"
-	command := exec.Command("go", append([]string{"list", fields}, patterns...)...)
+	command := exec.CommandContext(context.Background(), "go", append([]string{"list", fields}, patterns...)...)
 	command.Stderr = os.Stderr
 	output, err := command.Output()
 	if err != nil {

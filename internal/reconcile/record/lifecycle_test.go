@@ -157,11 +157,13 @@ func TestChangeTakesTheNextGeneration(t *testing.T) {
 		generation  int64
 		error, also string
 	}{
-		"the same":            {phase: declaration.Active, d: teamA(3), generation: 3},
-		"another limit":       {phase: declaration.Active, d: more, differs: true, generation: 4},
-		"an older plan":       {phase: declaration.Active, d: teamA(2), error: "the declaration of the budget team-a changed after this plan (generation 3 instead of 2)"},
-		"a newer plan":        {phase: declaration.Active, d: teamA(4), error: "generation 3 instead of 4): plan again"},
-		"another's name":      {phase: declaration.Active, d: foreign, error: "another budget with the name team-a (uid uid-a, and this one is uid-b)", also: "Give this budget another name"},
+		"the same":      {phase: declaration.Active, d: teamA(3), generation: 3},
+		"another limit": {phase: declaration.Active, d: more, differs: true, generation: 4},
+		"an older plan": {phase: declaration.Active, d: teamA(2),
+			error: "the declaration of the budget team-a changed after this plan (generation 3 instead of 2)"},
+		"a newer plan": {phase: declaration.Active, d: teamA(4), error: "generation 3 instead of 4): plan again"},
+		"another's name": {phase: declaration.Active, d: foreign,
+			error: "another budget with the name team-a (uid uid-a, and this one is uid-b)", also: "Give this budget another name"},
 		"it is being deleted": {phase: declaration.Deleting, d: more, error: "the deletion of the budget team-a was begun and not finished"},
 	} {
 		r := record.Stored[budget.Declaration]{Value: declaration.Record[budget.Declaration]{Phase: tt.phase, Declaration: teamA(3)}, Revision: "1"}
@@ -299,7 +301,8 @@ func TestTakenNameIsRefused(t *testing.T) {
 	t.Parallel()
 	k := fixture()
 	l := record.Budgets(k)
-	fails(t, "active", l.ErrTaken(recorded(t, k, declaration.Active, teamA(1))), "the budget team-a exists already", "(active, uid uid-a)", "terraform import ADDRESS team-a")
+	fails(t, "active", l.ErrTaken(recorded(t, k, declaration.Active, teamA(1))), "the budget team-a exists already", "(active, uid uid-a)",
+		"terraform import ADDRESS team-a")
 	deleting := record.Stored[budget.Declaration]{Value: declaration.Record[budget.Declaration]{Phase: declaration.Deleting, Declaration: teamA(1)}}
 	fails(t, "deleting", l.ErrTaken(deleting), "the budget team-a still exists", "whose deletion has begun. Apply again once it is gone")
 }
@@ -314,7 +317,8 @@ func TestUnfinishedCreationIsForgotten(t *testing.T) {
 		if e.Forgotten.IsZero() == forgotten {
 			t.Errorf("after %s: %v", age, e)
 		}
-		if want := map[bool]string{true: "terraform import ADDRESS team-a", false: "the next terraform apply resumes it"}[forgotten]; !strings.Contains(e.Error(), want) {
+		if want := map[bool]string{true: "terraform import ADDRESS team-a",
+			false: "the next terraform apply resumes it"}[forgotten]; !strings.Contains(e.Error(), want) {
 			t.Errorf("after %s: %v, want %q", age, e, want)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 )
 
 func statusOf(d budget.Declaration, consumed int64, grants ...budget.Grant) budget.Status {
-	return budget.Status{UID: d.UID, Name: d.Name, ClusterUID: "c", RunID: "run-1", At: noon, Usage: budget.Usage{Consumed: consumed, Limit: budget.Hour}, Grants: grants}
+	return budget.Status{UID: d.UID, Name: d.Name, ClusterUID: "c", RunID: "run-1", At: noon, Usage: budget.Usage{Consumed: consumed,
+		Limit: budget.Hour}, Grants: grants}
 }
 
 func measuredAs(d budget.Declaration, run string, consumed int64) declaration.BudgetUsage {
@@ -261,7 +262,8 @@ func TestRestIsReportedOnce(t *testing.T) {
 	if outbox.Has(event) {
 		t.Error("it is reported without need")
 	}
-	grants.ReportRest(t.Context(), k, &outbox, now, []record.Rest[declaration.Grants]{{UID: "uid-a", WithoutReported: without}, {UID: "uid-c", WithoutReported: without}}, warn)
+	grants.ReportRest(t.Context(), k, &outbox, now, []record.Rest[declaration.Grants]{{UID: "uid-a", WithoutReported: without}, {UID: "uid-c",
+		WithoutReported: without}}, warn)
 	left, err := grants.Of(t.Context(), "uid-a")
 	if err != nil || len(left.Unreported) > 0 || !outbox.Has(event) {
 		t.Errorf("left are %+v: %v", left, err)

@@ -34,10 +34,11 @@ func TestStateIsTakenOverIfItIsNewer(t *testing.T) {
 		warns    string
 		refuses  string
 	}{
-		"no record":         {stored: 2},
-		"an older record":   {phase: declaration.Active, recorded: teamA(1), stored: 2},
-		"the same":          {phase: declaration.Active, recorded: teamA(2), stored: 2},
-		"a newer record":    {phase: declaration.Active, recorded: teamA(3), stored: 3, warns: "the store has a newer declaration (generation 3, and the state has 2), and it is used"},
+		"no record":       {stored: 2},
+		"an older record": {phase: declaration.Active, recorded: teamA(1), stored: 2},
+		"the same":        {phase: declaration.Active, recorded: teamA(2), stored: 2},
+		"a newer record": {phase: declaration.Active, recorded: teamA(3), stored: 3,
+			warns: "the store has a newer declaration (generation 3, and the state has 2), and it is used"},
 		"a deletion":        {phase: declaration.Deleting, recorded: teamA(1), stored: 1},
 		"another of a name": {phase: declaration.Active, recorded: with(func(d *budget.Declaration) { d.UID = "uid-b" }), refuses: "address: the store"},
 		"destroyed":         {ended: true, refuses: "address: this budget (uid uid-a) was destroyed at 2026-11-20T12:00:00Z: the state is older than that"},
@@ -133,9 +134,11 @@ func TestLostErrorNamesTheStore(t *testing.T) {
 		e          record.LostError
 		says, lack string
 	}{
-		"unknown":         {record.LostError{}, "Use the store that it was recorded in", "The Terraform state remembers"},
-		"another store":   {record.LostError{Other: "directory:/old", Store: "directory:/new"}, "gpupool store move directory:/old directory:/new", "another cluster"},
-		"another cluster": {record.LostError{Other: "kubernetes:x", Cluster: "uid-c"}, "in another cluster. Use its kubeconfig and context: the uid of its namespace kube-system is uid-c", "store move"},
+		"unknown": {record.LostError{}, "Use the store that it was recorded in", "The Terraform state remembers"},
+		"another store": {record.LostError{Other: "directory:/old", Store: "directory:/new"}, "gpupool store move directory:/old directory:/new",
+			"another cluster"},
+		"another cluster": {record.LostError{Other: "kubernetes:x", Cluster: "uid-c"},
+			"in another cluster. Use its kubeconfig and context: the uid of its namespace kube-system is uid-c", "store move"},
 	} {
 		if text := tt.e.Error(); !strings.Contains(text, tt.says) || strings.Contains(text, tt.lack) {
 			t.Errorf("%s: %s", name, text)
@@ -146,7 +149,8 @@ func TestLostErrorNamesTheStore(t *testing.T) {
 func TestTakenStockPoolNamesItsManager(t *testing.T) {
 	t.Parallel()
 	var exists *request.ExistsError
-	if err := record.Taken(stockpool.Declaration{Name: "g1", Namespace: "ml", ManagedBy: stockpool.ManagedByAPI, Owner: "alice"}); !errors.As(err, &exists) || exists.Owner != "alice" {
+	if err := record.Taken(stockpool.Declaration{Name: "g1", Namespace: "ml", ManagedBy: stockpool.ManagedByAPI, Owner: "alice"}); !errors.As(err,
+		&exists) || exists.Owner != "alice" {
 		t.Errorf("requested: %v", err)
 	}
 	var managed *request.ManagedError
@@ -175,8 +179,9 @@ func TestOnlyTheOwnClusterIsUsed(t *testing.T) {
 		connect func(context.Context) (reached, error)
 		error   string
 	}{
-		"its own":    {connect(reached{uid: "c"}, nil), ""},
-		"another":    {connect(reached{uid: "d"}, nil), "budget/team-a belongs to another cluster: the uid of its namespace kube-system is c. That of the cluster in use is d"},
+		"its own": {connect(reached{uid: "c"}, nil), ""},
+		"another": {connect(reached{uid: "d"}, nil),
+			"budget/team-a belongs to another cluster: the uid of its namespace kube-system is c. That of the cluster in use is d"},
 		"none":       {nil, "budgets need a Kubernetes cluster, and none is configured"},
 		"away":       {connect(reached{}, away), "connection refused"},
 		"no answer":  {connect(reached{err: away}, nil), "connection refused"},

@@ -82,7 +82,8 @@ func TestConditionsShowTheDeployment(t *testing.T) {
 		"one pod has no node": {func(w *world) {
 			w.pods[0].Ready, w.pods[0].Unschedulable = false, "0/3 nodes are available: 3 Insufficient nvidia.com/gpu. preemption: 0/3 nodes are available"
 		}, decide.Condition{
-			Type: decide.Scheduled, Status: "False", Reason: "NoRoom", Message: "1 pod waits for a node: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu",
+			Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
+			Message: "1 pod waits for a node: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu",
 		}, decide.Degraded},
 		"no budget": {func(*world) {}, decide.Condition{Type: decide.WithinBudget, Status: "True", Reason: "NoBudget"}, decide.Ready},
 		"a budget that is not used up": {func(w *world) { w.covers = []decide.Cover{{Budget: "team-a"}} }, decide.Condition{
@@ -145,7 +146,8 @@ func TestReasonsOfApplications(t *testing.T) {
 			steps: []func(*world){covered(pausing), settle, func(w *world) { *w.live.Spec.Replicas = 3 }}, refuses: true, kind: stockpool.KindPause,
 			reasons: []string{"it was scaled up", pausing.Reason},
 		},
-		"no budget is used up any longer": {steps: []func(*world){covered(exceeded), replicas(5), func(w *world) { w.declaration.Image += "2" }, settle, covered()}, kind: stockpool.KindScale,
+		"no budget is used up any longer": {steps: []func(*world){covered(exceeded), replicas(5), func(w *world) { w.declaration.Image += "2" },
+			settle, covered()}, kind: stockpool.KindScale,
 			reasons: []string{"no budget limits it"}},
 		"a pod is taken": {pool: []func(*stockpool.Declaration){available}, steps: []func(*world){func(w *world) { w.pods[0].Labels["session"] = "x" }},
 			kind: stockpool.KindScale, reasons: []string{"1 of its pods is in use, and 2 must be available"}},
@@ -153,9 +155,10 @@ func TestReasonsOfApplications(t *testing.T) {
 			steps: []func(*world){func(w *world) { w.pods[0].Labels["session"], w.pods[1].Labels["session"] = "x", "x" }},
 			kind:  stockpool.KindScale, reasons: []string{"2 of its pods are in use, and 2 must be available"}},
 		"a pod is released while a budget is used up": {
-			pool:  []func(*stockpool.Declaration){available},
-			steps: []func(*world){func(w *world) { w.pods[0].Labels["session"] = "x" }, settle, covered(exceeded), func(w *world) { delete(w.pods[0].Labels, "session") }},
-			kind:  stockpool.KindScale, reasons: []string{exceeded.Reason},
+			pool: []func(*stockpool.Declaration){available},
+			steps: []func(*world){func(w *world) { w.pods[0].Labels["session"] = "x" }, settle, covered(exceeded),
+				func(w *world) { delete(w.pods[0].Labels, "session") }},
+			kind: stockpool.KindScale, reasons: []string{exceeded.Reason},
 		},
 	} {
 		w := ready(t, tt.pool...)
@@ -196,7 +199,8 @@ func TestDeletedDeploymentIsLeftUntilItIsGone(t *testing.T) {
 	}
 	w.live = nil
 	p := w.decide()
-	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindCreate || p.Decisions[0].Replicas != 2 || p.Decisions[0].Reasons[0] != "its Deployment was deleted" {
+	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindCreate || p.Decisions[0].Replicas != 2 ||
+		p.Decisions[0].Reasons[0] != "its Deployment was deleted" {
 		t.Errorf("once it is gone: %+v", p.Decisions)
 	}
 	w.covers = []decide.Cover{pausing}
@@ -228,7 +232,8 @@ func TestBudgetsThatCountPodsAreRemembered(t *testing.T) {
 	w := ready(t)
 	w.covers = []decide.Cover{
 		{Budget: "a", ByPods: true, Exceeded: true, Reason: "x", WaitsUntil: noon.Add(time.Hour)},
-		{Budget: "b", ByPods: true, Unknown: true, Reason: "y", WaitsUntil: noon.Add(time.Hour)}, {Budget: "c", ByPods: true}, {Budget: "d", Exceeded: true, Reason: "z"},
+		{Budget: "b", ByPods: true, Unknown: true, Reason: "y", WaitsUntil: noon.Add(time.Hour)}, {Budget: "c", ByPods: true}, {Budget: "d",
+			Exceeded: true, Reason: "z"},
 	}
 	if got := w.decide().Journal.CountedBy; !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("it is counted by %q", got)
