@@ -11,9 +11,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"time"
@@ -35,7 +37,7 @@ func main() {
 	b.arguments = flag.Args()
 
 	printed, err := b.run(ctx, &screen{out: os.Stdout, rewrites: isTerminal(os.Stdout), every: *every})
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || wasInterrupted(err) {
 		os.Exit(interrupted)
 	}
 	stop()
@@ -49,4 +51,15 @@ func main() {
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// wasInterrupted reports whether a signal ended the go command. Ctrl-C reaches it too, and it may
+// end before this process learns of the signal.
+func wasInterrupted(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, is := exit.Sys().(syscall.WaitStatus)
+	return is && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)
 }
