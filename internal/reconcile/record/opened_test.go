@@ -2,8 +2,11 @@ package record_test
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -61,4 +64,48 @@ func TestADocumentIsReadAsItIs(t *testing.T) {
 	if _, err := record.Load[declaration.Grants](t.Context(), s, key.Kind, key.Name); err == nil {
 		t.Error("a document is read as another kind")
 	}
+}
+
+// emptyList lists documents without their contents, as a store does with those that it cannot read.
+type emptyList struct{ store.Store }
+
+func (s emptyList) List(ctx context.Context, kind store.Kind) ([]store.Document, error) {
+	docs, err := s.Store.List(ctx, kind)
+	for n := range docs {
+		docs[n].Data = nil
+	}
+	return docs, err
+}
+
+// TestListedWithoutContentsIsReadSingly.
+func TestListedWithoutContentsIsReadSingly(t *testing.T) {
+	t.Parallel()
+	k := fixture()
+	recorded(t, k, declaration.Active, teamA(1))
+	k.Store = emptyList{k.Store}
+	list, err := record.Budgets(k).List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Err != nil || list[0].Record.Declaration.UID != "uid-a" {
+		t.Errorf("listed are %+v: %v", list, err)
+	}
+}
+
+// TestCallOutlivesItsInterrupt for five seconds.
+func TestCallOutlivesItsInterrupt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		call, end := record.WithGrace(ctx)
+		defer end()
+		interrupt()
+		time.Sleep(5*time.Second - time.Nanosecond)
+		synctest.Wait()
+		if call.Err() != nil {
+			t.Error("it ends too early")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if call.Err() == nil {
+			t.Error("it does not end")
+		}
+	})
 }

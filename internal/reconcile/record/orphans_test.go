@@ -67,6 +67,21 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 			"spot_pool/ap-singapore/train", "remove journals/ap-singapore/train/" + uid + ", holds/" + uid,
 			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
 		},
+		"a journal and a damaged hold": {
+			func(t *testing.T, s store.Store) {
+				put(t, s, store.Journals, "ap-singapore/train/"+uid, journal)
+				damaged(t, s, store.Holds, uid)
+			},
+			"spot_pool/ap-singapore/train", "remove journals/ap-singapore/train/" + uid + ", holds/" + uid,
+			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
+		},
+		"an empty journal": {
+			func(t *testing.T, s store.Store) {
+				put(t, s, store.Journals, "ap-singapore/train/"+uid, declaration.Journal{})
+			},
+			"spot_pool/ap-singapore/train", "no run manages its instances, which carry the tag gpupool/uid=" + uid,
+			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
+		},
 		"a stock pool's journal": {
 			func(t *testing.T, s store.Store) {
 				put(t, s, store.StockJournals, uid, declaration.StockJournal{PoolUID: uid, Object: "stock_pool/ml/g1"})
@@ -129,5 +144,25 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 				t.Errorf("%v are found, though their record can't be read", list)
 			}
 		})
+	}
+}
+
+// TestStatusOfARecordedBudgetIsNotOrphaned: its name is enough to know its record. Of pauses it is not.
+func TestStatusOfARecordedBudgetIsNotOrphaned(t *testing.T) {
+	t.Parallel()
+	k := fixture()
+	put(t, k.Store, store.Statuses, record.BudgetStatusName("team-a"), budget.Status{UID: "uid-a", Name: "team-a", ClusterUID: "c"})
+	put(t, k.Store, store.Pauses, "budgets/team-a", declaration.Pauses{BudgetUID: "budgets", Budget: "team-b", ClusterUID: "c"})
+	for name, recorded := range map[string]record.Recorded{
+		"budget/team-b": {Budget: func(name string) bool { return name == "team-a" }}, "budget/team-a budget/team-b": {},
+	} {
+		list, err := record.LostBudgets(t.Context(), k.Store, recorded)
+		var found []string
+		for _, o := range list {
+			found = append(found, o.Object)
+		}
+		if got := strings.Join(found, " "); err != nil || got != name {
+			t.Errorf("lost are %q, want %q: %v", got, name, err)
+		}
 	}
 }
