@@ -1,0 +1,113 @@
+package notification_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+)
+
+func lineOf(kind history.Kind, resolved bool) notification.Line {
+	return notification.Line{
+		ID: "e", At: begin, Kind: kind, Object: "spot_pool/ap-singapore/train", Text: "why", Resolved: resolved, Severity: notification.SeverityOf(kind),
+	}
+}
+
+func TestTitlesSayWhatHappened(t *testing.T) {
+	t.Parallel()
+	for want, m := range map[string]notification.Message{
+		"gpupool: test of the notification ops":                        {Test: true, Notification: "ops"},
+		"gpupool: spot_pool/ap-singapore/train: gate closed":           {Lines: []notification.Line{lineOf(history.GateClosed, false)}},
+		"gpupool: spot_pool/ap-singapore/train: no longer gate closed": {Lines: []notification.Line{lineOf(history.GateClosed, true)}},
+		"gpupool: spot_pool/ap-singapore/train: no longer failing":     {Lines: []notification.Line{lineOf(history.Failed, true)}},
+		"gpupool: spot_pool/ap-singapore/train: no longer refused":     {Lines: []notification.Line{lineOf(history.Refused, true)}},
+		"gpupool: spot_pool/ap-singapore/train: recovered":             {Lines: []notification.Line{lineOf(history.Recovered, true)}},
+		"gpupool: 2 events": {Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}},
+		"gpupool: 5 events": {Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}, LeftOut: 3},
+		"gpupool: 3 events": {LeftOut: 3},
+	} {
+		if got := m.Title(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestLinksNameThePageOfTheObject(t *testing.T) {
+	t.Parallel()
+	for _, tt := range [][3]string{
+		{"", "budget/team-a", ""},
+		{"https://gpupool.example.com", "budget/team-a", "https://gpupool.example.com/budgets/team-a"},
+		{"https://gpupool.example.com/", "spot_pool/ap-singapore/train", "https://gpupool.example.com/spotpools/ap-singapore/train"},
+		{"https://gpupool.example.com", "run", "https://gpupool.example.com"},
+		{"https://gpupool.example.com", "notification/ops", "https://gpupool.example.com"},
+	} {
+		if got := (notification.Message{PageURL: tt[0]}).Link(notification.Line{Object: tt[1]}); got != tt[2] {
+			t.Errorf("of %s, got %q, want %q", tt[1], got, tt[2])
+		}
+	}
+}
+
+// TestTextFitsIntoItsBytes: lines that do not fit are counted, with those that were left out.
+func TestTextFitsIntoItsBytes(t *testing.T) {
+	t.Parallel()
+	m := notification.Message{Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}, PageURL: "https://x", Repeated: true}
+	const (
+		head   = "gpupool: 2 events\nSent again, since an earlier attempt may have arrived."
+		first  = "\n2030-01-07 09:00 UTC  spot_pool/ap-singapore/train: failed: why\nhttps://x/spotpools/ap-singapore/train"
+		second = "\n2030-01-07 09:00 UTC  spot_pool/ap-singapore/train: no longer failing: why\nhttps://x/spotpools/ap-singapore/train"
+		more   = "\nand 1 more: gpupool history lists them"
+		all    = "\nand 2 more: gpupool history lists them"
+	)
+	for most, want := range map[int]string{
+		len(head + first + second): head + first + second, len(head+first+second) - 1: head + first + more, len(head + first + more): head + first + more,
+		len(head+first+more) - 1: head + all, len(head + all): head + all, len(head+all) - 1: (head + all)[:len(head+all)-4] + "…",
+	} {
+		if got := m.Text(most, nil); got != want {
+			t.Errorf("in %d bytes, got\n%s\nwant\n%s", most, got, want)
+		}
+	}
+	m.LeftOut = 1
+	if got := m.Text(1000, nil); got != strings.Replace(head, "2 events", "3 events", 1)+first+second+more {
+		t.Errorf("with one left out, got\n%s", got)
+	}
+	escaped := notification.Message{Test: true, Notification: "a_b"}.Text(1000, func(text string) string { return strings.ReplaceAll(text, "_", `\_`) })
+	if want := "gpupool: test of the notification a\\_b\nMessages arrive. Events of pools and budgets are sent here."; escaped != want {
+		t.Errorf("escaped, got\n%s", escaped)
+	}
+}
+
+func TestCutKeepsCharactersWhole(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]string{6: "äöü", 5: "ä…", 4: "…", 3: "…", 2: "", 0: ""} {
+		if got := notification.Cut("äöü", most); got != want {
+			t.Errorf("in %d bytes, got %q, want %q", most, got, want)
+		}
+	}
+}
+
+func TestFailuresHaveTheCodeFirst(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]notification.Failure{"no route": {Message: "no route"}, "HTTP 403: denied": {Code: "HTTP 403", Message: "denied"}} {
+		if got := f.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestIntervalsAreTheLimitsOfReceivers, as they publish them for a minute.
+func TestIntervalsAreTheLimitsOfReceivers(t *testing.T) {
+	t.Parallel()
+	for _, of := range notification.Types() {
+		minute := map[notification.Type]time.Duration{
+			notification.WeCom: 20, notification.DingTalk: 20, notification.Feishu: 100, notification.Slack: 60, notification.Teams: 240,
+		}[of]
+		if interval := of.Interval(); interval*minute != time.Minute*min(minute, 1) {
+			t.Errorf("%s: %s between messages", of, interval)
+		}
+	}
+	if n := len(notification.Types()); n != 8 {
+		t.Errorf("%d types, want 8", n)
+	}
+}
