@@ -255,7 +255,7 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 
 // wrapped matches the end of a wrapped line. Its position depends on the length of names and
 // times.
-var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|last run|the last run))`)
+var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|last run|the last run|\d+[smhd] ago|ago))`)
 
 // screen FILE CODE ARG... runs gpupool on a terminal of 80 columns and 24 rows, and expects
 // an exit code. It writes the first screen to a file with X for times, ids and addresses. No

@@ -38,7 +38,7 @@ func process(t *testing.T, client *kubeclient.Client, s store.Store) reconcile.W
 	return reconcile.World{
 		Cloud:   spotpools.LazyCloud(func(context.Context) (spotpools.Cloud, error) { return nil, errors.New("no cloud here") }),
 		Cluster: func(context.Context) (reconcile.Cluster, error) { return cluster, nil },
-		Store:   s, Actor: "test",
+		Store:   s, Actor: "test", PollInterval: 20 * time.Millisecond,
 	}
 }
 

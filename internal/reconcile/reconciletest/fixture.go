@@ -42,7 +42,8 @@ func (d *Fixture) Store() store.Store {
 // Process is the world of a new process.
 func (d *Fixture) Process() reconcile.World {
 	return reconcile.World{
-		Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond, Clock: d.Cluster.Now,
+		Cluster: d.Cluster.Connect, Store: d.Store(), Actor: "test", LockTimeout: 5 * time.Second, FreezeLag: time.Millisecond,
+		PollInterval: 5 * time.Millisecond, Clock: d.Cluster.Now,
 	}
 }
 
