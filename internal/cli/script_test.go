@@ -255,7 +255,7 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 
 // wrapped matches the end of a wrapped line. Its position depends on the length of names and
 // times.
-var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|last run|the last run|\d+[smhd] ago|ago))`)
+var wrapped = regexp.MustCompile(`\n(?: {6,}([^- ])|  (directory:|,|last run|the last run|\d+[smhd] ago|ago))`)
 
 // screen FILE CODE ARG... runs gpupool on a terminal of 80 columns and 24 rows, and expects
 // an exit code. It writes the first screen to a file with X for times, ids and addresses. No
@@ -281,7 +281,7 @@ func cmdScreen(ts *testscript.TestScript, neg bool, args []string) {
 	shown := wrapped.ReplaceAllString(strings.Join(lines[:min(len(lines), 24)], "\n"), " $1$2") + "\n"
 	for _, changing := range []string{
 		`\d+[smhd] ago`, `(?:\d{4}-\d\d-\d\d )?\b\d\d:\d\d\b(?: UTC)?`, `in \d+[smhd]\b`, `ins-\w{8}`, `[0-9a-f]{8}-[-0-9a-f]{27}`, `127\.0\.0\.1:\d+`,
-		`process \d+ on \S+`, `directory:\S+`,
+		`process \d+ on \S+`, `directory:\S+(?: ,)?`,
 	} {
 		shown = regexp.MustCompile(changing).ReplaceAllString(shown, "X")
 	}
