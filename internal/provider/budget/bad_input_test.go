@@ -76,6 +76,7 @@ func TestBadDeclarations(t *testing.T) {
 		"a negative quota":  {providertest.Values{"gpu_hours": "-5"}, []string{`"gpu_hours"`, `Invalid number of GPU-hours "-5"`}},
 		"too many digits":   {providertest.Values{"gpu_hours": "1.2345"}, []string{`"gpu_hours"`, "at most three"}},
 		"hours with a unit": {providertest.Values{"gpu_hours": "100h"}, []string{`"gpu_hours"`, `"100h"`}},
+		"a flag":            {providertest.Values{"gpu_hours": "true"}, []string{`"gpu_hours"`, `"true"`}},
 		"endless hours":     {providertest.Values{"gpu_hours": "99999999999"}, []string{`"gpu_hours"`}},
 		"an illegal name":   {providertest.Values{"name": "Team_A"}, []string{`"name"`, `"Team_A" is not a valid name of a budget`}},
 		"an illegal namespace": {

@@ -213,43 +213,47 @@ func joined(but providertest.Values) providertest.Values {
 // changed.
 func TestBadSurroundings(t *testing.T) {
 	t.Parallel()
-	const marsOfferings = `[{ availability_zone = "ap-mars-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`
+	in := func(region, zone string) providertest.Values {
+		return offerings(offering(zone, t4, nil)).With(providertest.Values{"region": region})
+	}
+	directory := func(path string) providertest.Values {
+		return providertest.Values{"store": providertest.Values{"directory": path}}
+	}
 	tests := map[string]struct {
-		provider map[string]string
-		pool     attributes
-		want     string
+		provider, pool providertest.Values
+		want           []string
 	}{
-		"wrong key":         {map[string]string{"secret_key": `"wrong"`}, nil, `refused\s+the\s+credentials.*RequestId`},
-		"wrong id":          {map[string]string{"secret_id": `"AKIDnobody"`}, nil, `refused\s+the\s+credentials`},
-		"half a secret":     {map[string]string{"secret_id": `null`}, nil, `secret_id and secret_key belong together`},
-		"no credentials":    {map[string]string{"secret_id": `null`, "secret_key": `null`}, nil, `(?i)credentials`},
-		"wrong account":     {map[string]string{"allowed_account_ids": `["200000000002"]`}, nil, `100000000001.*allowed_account_ids.*200000000002`},
-		"forbidden account": {map[string]string{"forbidden_account_ids": `["100000000001"]`}, nil, `forbidden_account_ids`},
-		"unknown region":    {nil, attributes{"region": `"ap-mars"`, "offerings": marsOfferings}, `Region ap-mars cannot\s+be used`},
-		"unknown zone": {nil,
-			attributes{"offerings": `[{ availability_zone = "ap-singapore-99", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`},
-			`Unknown\s+availability\s+zone.*ap-singapore-99`},
-		"region without spot": {nil, attributes{
-			"region": `"sa-saopaulo"`, "offerings": `[{ availability_zone = "sa-saopaulo-1", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4" }]`,
+		"wrong key":         {providertest.Values{"secret_key": "wrong"}, nil, []string{"refused the credentials", "RequestId"}},
+		"wrong id":          {providertest.Values{"secret_id": "AKIDnobody"}, nil, []string{"refused the credentials"}},
+		"half a secret":     {providertest.Values{"secret_id": nil}, nil, []string{"secret_id and secret_key belong together"}},
+		"no credentials":    {providertest.Values{"secret_id": nil, "secret_key": nil}, nil, []string{"credentials"}},
+		"wrong account":     {providertest.Values{"allowed_account_ids": []string{"200000000002"}}, nil, []string{"100000000001", "allowed_account_ids", "200000000002"}},
+		"forbidden account": {providertest.Values{"forbidden_account_ids": []string{"100000000001"}}, nil, []string{"forbidden_account_ids"}},
+		"unknown region":    {nil, in("ap-mars", "ap-mars-1"), []string{"Region ap-mars cannot be used"}},
+		"unknown zone":      {nil, in("ap-singapore", "ap-singapore-99"), []string{"Unknown availability zone", "ap-singapore-99"}},
+		"no spot there":     {nil, in("sa-saopaulo", "sa-saopaulo-1"), []string{"sa-saopaulo", "sells no spot"}},
+		"provider's region": {providertest.Values{"region": "ap-guangzhou"}, nil, []string{"not one of the pool's region"}},
+		"no endpoint":       {providertest.Values{"endpoint": "127.0.0.1"}, nil, []string{"is not a URL"}},
+		"store in no cluster": {
+			providertest.Values{"store": providertest.Values{"kubernetes_namespace": "gpupool-system"}}, nil, []string{"no Kubernetes cluster is configured"},
 		},
-			`sa-saopaulo.*sells\s+no\s+spot`},
-		"provider's region":   {map[string]string{"region": `"ap-guangzhou"`}, nil, `not one of the pool's region`},
-		"no endpoint":         {map[string]string{"endpoint": `"127.0.0.1"`}, nil, `is not a URL`},
-		"store in no cluster": {map[string]string{"store": `{ kubernetes_namespace = "gpupool-system" }`}, nil, `no\s+Kubernetes\s+cluster\s+is\s+configured`},
-		"both stores":         {map[string]string{"store": `{ kubernetes_namespace = "x", directory = "y" }`}, nil, `either directory or`},
-		"no store":            {map[string]string{"store": `{}`}, nil, `either directory or`},
-		"home of the store":   {map[string]string{"store": `{ directory = "~/pools" }`}, nil, `nothing expands`},
-		"a file for a store":  {map[string]string{"store": `{ directory = "/dev/null" }`}, nil, `/dev/null`},
-		"protocol":            {map[string]string{"protocol": `"FTP"`}, nil, `(?i)protocol must be HTTP or HTTPS`},
+		"both stores": {
+			providertest.Values{"store": providertest.Values{"kubernetes_namespace": "x", "directory": "y"}}, nil, []string{"either directory or"},
+		},
+		"no store":           {providertest.Values{"store": providertest.Values{}}, nil, []string{"either directory or"}},
+		"home of the store":  {directory("~/pools"), nil, []string{"nothing expands"}},
+		"a file for a store": {directory("/dev/null"), nil, []string{"/dev/null"}},
+		"protocol":           {providertest.Values{"protocol": "FTP"}, nil, []string{"rotocol must be HTTP or HTTPS"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := providertest.New(t)
-			run(t, resource.TestStep{
-				Config: w.ConfigWith(test.provider, pool(test.pool)), PlanOnly: true,
-				ExpectError: regexp.MustCompile(`(?s)` + test.want),
-			})
+			s, diagnostics := w.Serve(nil, test.provider)
+			if len(diagnostics) == 0 {
+				diagnostics = append(s.Validate(train(test.pool)), s.Plan(nil, train(test.pool)).Diagnostics...)
+			}
+			contains(t, diagnostics, append(test.want, "ERROR")...)
 			if n := w.Calls("RunInstances"); n > 0 {
 				t.Errorf("%d launches", n)
 			}
