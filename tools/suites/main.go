@@ -1,8 +1,9 @@
 // Suites prints the packages whose tests make quick, make race and make soak run, by rules:
 //
 //	quick  start no process: neither the package nor what its tests import runs programs.
-//	race   start goroutines or share memory: a file of the package has a go statement, or
-//	       imports sync, sync/atomic or golang.org/x/sync.
+//	race   start goroutines or share memory in gpupool: a file of the package in internal/ has a
+//	       go statement, or imports sync, sync/atomic or golang.org/x/sync. What tools start are
+//	       processes.
 //	soak   play only a sample in make test: they draw cases, or play the rows of a matrix.
 //
 // It prints only packages that have tests, and that the patterns match; default: ./...
@@ -146,6 +147,9 @@ func samples(pkg listed) bool {
 var sharing = []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sync/singleflight"}
 
 func sharesMemory(pkg listed) (bool, error) {
+	if !strings.Contains(pkg.ImportPath, "/internal/") {
+		return false, nil
+	}
 	for _, name := range pkg.GoFiles {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {

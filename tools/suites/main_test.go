@@ -16,7 +16,7 @@ func TestRulesOfSuites(t *testing.T) {
 		},
 		"race": {
 			in:  "internal/tencent internal/reconcile/loop internal/serve/access internal/kube/cluster",
-			out: "internal/budget internal/spotpool/decide internal/weight internal/reconcile/conservation",
+			out: "internal/budget internal/spotpool/decide internal/weight internal/reconcile/conservation tools/demo",
 		},
 		"soak": {
 			in:  "internal/ledger internal/reconcile/conservation internal/reconcile/spotpools internal/provider/spotpool",
