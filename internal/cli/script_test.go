@@ -253,8 +253,8 @@ func cmdHold(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { ts.Check(lock.Release()) })
 }
 
-// firstScreen is what begins in the first 24 rows of 80 columns, without line breaks inside of
-// sentences: where they are depends on the length of names and times.
+// firstScreen is what begins in the first 24 rows of 80 columns. It has no line breaks inside of
+// sentences: their places depend on the length of names and times.
 func firstScreen(lines []string) string {
 	var b strings.Builder
 	for i, line := range lines {

@@ -223,11 +223,13 @@ func TestBadSurroundings(t *testing.T) {
 		provider, pool providertest.Values
 		want           []string
 	}{
-		"wrong key":         {providertest.Values{"secret_key": "wrong"}, nil, []string{"refused the credentials", "RequestId"}},
-		"wrong id":          {providertest.Values{"secret_id": "AKIDnobody"}, nil, []string{"refused the credentials"}},
-		"half a secret":     {providertest.Values{"secret_id": nil}, nil, []string{"secret_id and secret_key belong together"}},
-		"no credentials":    {providertest.Values{"secret_id": nil, "secret_key": nil}, nil, []string{"credentials"}},
-		"wrong account":     {providertest.Values{"allowed_account_ids": []string{"200000000002"}}, nil, []string{"100000000001", "allowed_account_ids", "200000000002"}},
+		"wrong key":      {providertest.Values{"secret_key": "wrong"}, nil, []string{"refused the credentials", "RequestId"}},
+		"wrong id":       {providertest.Values{"secret_id": "AKIDnobody"}, nil, []string{"refused the credentials"}},
+		"half a secret":  {providertest.Values{"secret_id": nil}, nil, []string{"secret_id and secret_key belong together"}},
+		"no credentials": {providertest.Values{"secret_id": nil, "secret_key": nil}, nil, []string{"credentials"}},
+		"wrong account": {
+			providertest.Values{"allowed_account_ids": []string{"200000000002"}}, nil, []string{"100000000001", "allowed_account_ids", "200000000002"},
+		},
 		"forbidden account": {providertest.Values{"forbidden_account_ids": []string{"100000000001"}}, nil, []string{"forbidden_account_ids"}},
 		"unknown region":    {nil, in("ap-mars", "ap-mars-1"), []string{"Region ap-mars cannot be used"}},
 		"unknown zone":      {nil, in("ap-singapore", "ap-singapore-99"), []string{"Unknown availability zone", "ap-singapore-99"}},
