@@ -40,6 +40,7 @@ type listed struct {
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 	Deps                               []string
+	Match                              []string // the patterns that name it
 }
 
 var suites = map[string]func(pkg listed, all map[string]listed) (bool, error){
@@ -52,22 +53,21 @@ func run(args []string, stdout io.Writer) error {
 	if len(args) == 0 || suites[args[0]] == nil {
 		return errors.New("usage: suites quick|race|soak [PATTERN...]")
 	}
-	packages, err := list(append([]string{"./..."}, args[1:]...)...)
+	patterns := args[1:]
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	packages, err := list(append([]string{"./..."}, patterns...)...)
 	if err != nil {
 		return err
-	}
-	asked := packages
-	if len(args) > 1 {
-		if asked, err = list(args[1:]...); err != nil {
-			return err
-		}
 	}
 	all := map[string]listed{}
 	for _, pkg := range packages {
 		all[pkg.ImportPath] = pkg
 	}
-	for _, pkg := range asked {
-		if len(pkg.TestGoFiles)+len(pkg.XTestGoFiles) == 0 {
+	for _, pkg := range packages {
+		asked := slices.ContainsFunc(pkg.Match, func(pattern string) bool { return slices.Contains(patterns, pattern) })
+		if !asked || len(pkg.TestGoFiles)+len(pkg.XTestGoFiles) == 0 {
 			continue
 		}
 		is, err := suites[args[0]](pkg, all)
@@ -82,7 +82,7 @@ func run(args []string, stdout io.Writer) error {
 }
 
 func list(patterns ...string) ([]listed, error) {
-	const fields = "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps"
+	const fields = "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps,Match"
 	command := exec.CommandContext(context.Background(), "go", append([]string{"list", fields}, patterns...)...)
 	command.Stderr = os.Stderr
 	output, err := command.Output()
@@ -114,10 +114,7 @@ func startsProcesses(pkg listed, all map[string]listed) bool {
 		if !is {
 			continue
 		}
-		if starts(ours.Imports) {
-			return true
-		}
-		for _, below := range ours.Deps {
+		for _, below := range append(ours.Deps, name) {
 			if starts(all[below].Imports) {
 				return true
 			}
