@@ -124,10 +124,7 @@ func TestDestroyedObjectsEndTheirConditions(t *testing.T) {
 func TestNoticesAreOfTheirInstances(t *testing.T) {
 	t.Parallel()
 	c := claiming(notification.PagerDuty, history.Notice)
-	notice := func(kind history.Kind, ids ...string) history.Event {
-		e := aboutTrain(0).Instances(kind, ids...)
-		return e
-	}
+	notice := aboutTrain(0).Instances
 	if lines, _ := c.claim(0, notice(history.Notice, "a"), notice(history.Notice, "b"), notice(history.Notice, "c", "d")); len(lines) != 3 {
 		t.Errorf("claimed: %q", lines)
 	}

@@ -149,8 +149,8 @@ func TestLostErrorNamesTheStore(t *testing.T) {
 func TestTakenStockPoolNamesItsManager(t *testing.T) {
 	t.Parallel()
 	var exists *request.ExistsError
-	if err := record.Taken(stockpool.Declaration{Name: "g1", Namespace: "ml", ManagedBy: stockpool.ManagedByAPI, Owner: "alice"}); !errors.As(err,
-		&exists) || exists.Owner != "alice" {
+	requested := stockpool.Declaration{Name: "g1", Namespace: "ml", ManagedBy: stockpool.ManagedByAPI, Owner: "alice"}
+	if err := record.Taken(requested); !errors.As(err, &exists) || exists.Owner != "alice" {
 		t.Errorf("requested: %v", err)
 	}
 	var managed *request.ManagedError
