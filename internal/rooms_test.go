@@ -216,7 +216,7 @@ var rooms = map[string]struct {
 	"internal/serve": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/api", module + "internal/serve/page", module + "internal/serve/snapshot",
 		module + "internal/reconcile",
-		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/", "golang.org/x/net/netutil",
+		module + "internal/reconcile/metrics", "github.com/danielgtaylor/huma/v2", "github.com/prometheus/",
 	}},
 	"internal/serve/access": {may: []string{
 		module + "internal/budget", "k8s.io/apimachinery/pkg/util/validation", "golang.org/x/sync/", "golang.org/x/time/rate",

@@ -84,6 +84,7 @@ func TestServeRefusesUnprotectedAddresses(t *testing.T) {
 	for flags, says := range map[string]string{
 		"--listen 0.0.0.0:0":                          "add --tls-cert and --tls-key, or --behind-proxy",
 		"--listen :0 --behind-proxy":                  "add --tokens-file, or --token-review",
+		"--behind-proxy":                              "others reach the server by the proxy, so add --tokens-file",
 		"--listen localhost":                          "use HOST:PORT",
 		"--tls-cert a":                                "need each other",
 		"--tls-cert a --tls-key b":                    "cannot read the certificate",

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -50,7 +51,10 @@ func (words) Explanation(x reconcile.Explanation) string {
 }
 
 // listen serves on a port of its own until the test ends.
-func listen(t testing.TB, h http.Handler) (url string) {
+func listen(t testing.TB, h http.Handler) (url string) { return "http://" + listenBy(t, nil, h) }
+
+// listenBy serves with a TLS configuration, and returns the address.
+func listenBy(t testing.TB, config *tls.Config, h http.Handler) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,14 +62,14 @@ func listen(t testing.TB, h http.Handler) (url string) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- serve.Serve(ctx, listener, h) }()
+	go func() { served <- serve.Serve(ctx, listener, config, h) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
 	})
-	return "http://" + listener.Addr().String()
+	return listener.Addr().String()
 }
 
 // ask sends one request, with headers "Name: value", and returns the response.

@@ -26,7 +26,7 @@ type guard struct {
 // ServeHTTP refuses what no operation should see, and logs who did what.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	r = r.WithContext(access.WithClient(r.Context(), r.RemoteAddr))
+	r = r.WithContext(access.WithClient(r.Context(), g.client(r)))
 	counted := &status{ResponseWriter: w, code: http.StatusOK}
 	user := "-"
 	defer func() {
@@ -50,7 +50,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := bearer(r)
-	if cookie, err := r.Cookie(page.Cookie(!g.Loopback || r.TLS != nil)); err == nil && token == "" && isPage && safe(r.Method) {
+	if cookie, err := r.Cookie(page.Cookie(!g.Loopback || g.BehindProxy || r.TLS != nil)); err == nil && token == "" && isPage && safe(r.Method) {
 		token = cookie.Value
 	}
 	u, err := g.Authenticator.Authenticate(r.Context(), token)
@@ -73,6 +73,15 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	user = u.Name
 	g.next.ServeHTTP(counted, r.WithContext(access.WithUser(r.Context(), u)))
+}
+
+// client returns the address of the client that sends a request.
+func (g *guard) client(r *http.Request) string {
+	if all := r.Header.Values("X-Forwarded-For"); g.BehindProxy && len(all) > 0 {
+		last := all[len(all)-1]
+		return strings.TrimSpace(last[strings.LastIndex(last, ",")+1:]) // those before it are what the client says
+	}
+	return r.RemoteAddr
 }
 
 // noPage is the content security policy of other responses than pages.
@@ -116,7 +125,7 @@ var crossOrigin = http.NewCrossOriginProtection()
 // does not.
 func (g *guard) refuse(r *http.Request) (int, string) {
 	switch {
-	case g.Loopback && !Loopback(r.Host):
+	case g.Loopback && !g.BehindProxy && !Loopback(r.Host):
 		return http.StatusMisdirectedRequest, "this server is for the local machine: use 127.0.0.1, [::1] or localhost as its name"
 	case safe(r.Method):
 		return 0, ""
@@ -162,7 +171,7 @@ func (g *guard) audit(r *http.Request, user string, code int, took time.Duration
 		level = slog.LevelDebug
 	}
 	g.Log.LogAttrs(r.Context(), level, "request", slog.String("user", user), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("code", code), slog.String("from", r.RemoteAddr), slog.Duration("took", took))
+		slog.Int("code", code), slog.String("from", g.client(r)), slog.Duration("took", took))
 }
 
 // status is a response that remembers its code.

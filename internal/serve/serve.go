@@ -4,13 +4,12 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
@@ -27,6 +26,8 @@ type Options struct {
 	// Loopback refuses requests for another host name, which a page of another site could send by
 	// rebinding its name.
 	Loopback bool
+	// BehindProxy means that a proxy in front has TLS, and names the client as the last of X-Forwarded-For.
+	BehindProxy bool
 	ReadOnly bool
 	Jobs     api.Jobs
 	// Words are the texts of the pages.
@@ -53,7 +54,7 @@ func Handler(o Options) http.Handler {
 	of := api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted}
 	api.Add(mux, of)
 	page.Add(mux, page.Options{
-		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback,
+		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback || o.BehindProxy,
 	})
 	return &guard{Options: o, next: compact(withProblems(mux))}
 }
@@ -69,24 +70,32 @@ func healthy(w http.ResponseWriter) {
 // stopWithin is how long requests may take to finish when the server stops.
 const stopWithin = 10 * time.Second
 
-// connectionsAtMost bounds the memory of unfinished requests: each may have 20 KB of headers, the
-// longest token included.
-const connectionsAtMost = 500
+// Limits of what unfinished requests take: each may have 20 KB of headers, the longest token included.
+const (
+	connectionsAtMost = 500
+	streamsAtMost     = 32 // of an HTTP/2 connection
+)
 
-// Serve serves until the context ends, and then finishes current requests.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+// Serve serves until the context ends, and then finishes current requests. With a TLS configuration,
+// it serves HTTP/2 and HTTP/1.1 by TLS, else HTTP/1.1.
+func Serve(ctx context.Context, listener net.Listener, config *tls.Config, handler http.Handler) error {
+	open := limit(listener, connectionsAtMost)
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 20 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		MaxHeaderBytes: 20 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), ConnState: open.state, TLSConfig: config,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsAtMost, SendPingTimeout: 15 * time.Second},
 	}
-	listener = netutil.LimitListener(listener, connectionsAtMost)
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 		defer cancel()
 		stopped <- server.Shutdown(ctx)
 	})
-	err := server.Serve(listener)
+	serve := server.Serve
+	if config != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	err := serve(open)
 	if stop() || !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

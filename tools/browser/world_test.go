@@ -45,7 +45,7 @@ func start(t *testing.T, w reconcile.World, users access.Authenticator) string {
 	handler := serve.Handler(serve.Options{
 		Source: snapshot.New(w), Authenticator: users, Version: "1.2.3", Log: slog.New(slog.DiscardHandler), Loopback: true, Words: words{},
 	})
-	go func() { served <- serve.Serve(ctx, listener, handler) }()
+	go func() { served <- serve.Serve(ctx, listener, nil, handler) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {

@@ -41,7 +41,7 @@ func (o *accessFlags) register(cmd *cobra.Command) {
 	f := pflag.NewFlagSet("access", pflag.ContinueOnError)
 	f.StringVar(&o.tlsCert, "tls-cert", "", "`FILE` with the certificate, with --tls-key. It is read again when it changes.")
 	f.StringVar(&o.tlsKey, "tls-key", "", "`FILE` with the key of the certificate.")
-	f.BoolVar(&o.behindProxy, "behind-proxy", false, "Serve other addresses without TLS, since a proxy in front has it.")
+	f.BoolVar(&o.behindProxy, "behind-proxy", false, "Serve without TLS for any host name, since a proxy in front has TLS. It needs users.")
 	f.StringVar(&o.tokensFile, "tokens-file", "", "`FILE` of users, reread when it changes: lines of NAME SHA256 reader|requester NAMESPACE,... (* is all).")
 	f.BoolVar(&o.tokenReview, "token-review", false, "Authenticate by TokenReview, and authorize by SubjectAccessReview, in the cluster.")
 	process.AddFlags(cmd, "Access flags", f)
@@ -63,6 +63,8 @@ func (o *accessFlags) validate() error {
 		return process.Usagef("--tls-cert and --tls-key need each other")
 	}
 	switch {
+	case o.behindProxy && !o.authenticated():
+		return process.Usagef("--behind-proxy: others reach the server by the proxy, so add --tokens-file, or --token-review in a cluster")
 	case serve.Loopback(o.listen):
 		return nil
 	case o.tlsCert == "" && !o.behindProxy:
@@ -92,25 +94,20 @@ func (o *accessFlags) authenticator(client func() (*kubeclient.Client, error), n
 	return access.Operator{}, nil
 }
 
-// open listens on the address.
-func (o *accessFlags) open(ctx context.Context) (listener net.Listener, url string, err error) {
-	var config *tls.Config
+// open listens on the address. The configuration is nil without TLS.
+func (o *accessFlags) open(ctx context.Context) (listener net.Listener, config *tls.Config, url string, err error) {
 	scheme := "http://"
 	if o.tlsCert != "" {
 		config, err = serve.Certificate(o.tlsCert, o.tlsKey, func(err error) { o.warn("the last certificate stays", o.tlsCert, err) })
 		if err != nil {
-			return nil, "", fmt.Errorf("cannot read the certificate: %w", err)
+			return nil, nil, "", fmt.Errorf("cannot read the certificate: %w", err)
 		}
 		scheme = "https://"
 	}
 	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.listen); err != nil {
-		return nil, "", fmt.Errorf("cannot listen on %s (--listen): %w", o.listen, err)
+		return nil, nil, "", fmt.Errorf("cannot listen on %s (--listen): %w", o.listen, err)
 	}
-	url = scheme + listener.Addr().String()
-	if config != nil {
-		listener = tls.NewListener(listener, config)
-	}
-	return listener, url, nil
+	return listener, config, scheme + listener.Addr().String(), nil
 }
 
 // reviewer asks the cluster.

@@ -107,19 +107,19 @@ func (o *options) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	listener, url, err := o.access.open(ctx)
+	listener, config, url, err := o.access.open(ctx)
 	if err != nil {
 		return err
 	}
 	o.source = snapshot.New(world)
 	handler := serve.Handler(serve.Options{
 		Source: o.source, Authenticator: users, Version: o.session.Build.Version, Log: o.session.Logger(), Loopback: serve.Loopback(o.access.listen),
-		ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: o.words,
+		BehindProxy: o.access.behindProxy, ReadOnly: o.readOnly, Jobs: o.jobs(place), Submitted: o.submitted, Words: o.words,
 	})
 	if err := o.session.Put("serving " + world.Store.String() + " at " + url + "\n"); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return o.both(ctx, func(ctx context.Context) error { return serve.Serve(ctx, listener, handler) }, world)
+	return o.both(ctx, func(ctx context.Context) error { return serve.Serve(ctx, listener, config, handler) }, world)
 }
 
 // both serves and reconciles until one of them ends, and then ends the other.

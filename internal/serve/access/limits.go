@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,13 +55,18 @@ func WithClient(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, clientKey{}, address)
 }
 
-// clientOf returns the client of a context: its address without the port. A client of IPv6 has a network
-// of 64 bits.
+// clientOf returns the client of a context.
 func clientOf(ctx context.Context) string {
 	address, _ := ctx.Value(clientKey{}).(string)
+	return Network(address)
+}
+
+// Network returns what counts as one client: an address, with or without a port, as its IP address. A
+// client of IPv6 has a network of 64 bits.
+func Network(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return address
+		host = strings.Trim(address, "[]")
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {

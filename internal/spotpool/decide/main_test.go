@@ -8,4 +8,4 @@ import (
 
 // TestMain tries properties more often than is usual: what they look for takes
 // several things to come together, and a try takes a millisecond.
-func TestMain(m *testing.M) { soaktest.Main(m, 400, 10000) }
+func TestMain(m *testing.M) { soaktest.Main(m, 200, 10000) }
