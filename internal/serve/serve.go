@@ -28,8 +28,8 @@ type Options struct {
 	Loopback bool
 	// BehindProxy means that a proxy in front has TLS, and names the client as the last of X-Forwarded-For.
 	BehindProxy bool
-	ReadOnly bool
-	Jobs     api.Jobs
+	ReadOnly    bool
+	Jobs        api.Jobs
 	// Words are the texts of the pages.
 	Words page.Words
 	// Submitted is called after a request was queued; it may be nil.

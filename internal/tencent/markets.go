@@ -86,7 +86,7 @@ func offerFrom(item *cvm.InstanceTypeQuotaItem) spotpool.Offer {
 	}
 	if p := item.Price; p != nil {
 		o.Price = spotpool.PriceFromFloat(value(p.UnitPriceDiscount)) // what is paid
-		if o.Price == 0 {
+		if p.UnitPriceDiscount == nil {
 			o.Price = spotpool.PriceFromFloat(value(p.UnitPrice))
 		}
 	}

@@ -175,6 +175,10 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 				"Zone": "z-1", "InstanceType": "NEW8.LARGE", "InstanceChargeType": "SPOTPAID", "Status": "SOLD_OUT", "StatusCategory": "EnoughStock",
 				"Price": map[string]any{"UnitPrice": 2},
 			},
+			map[string]any{
+				"Zone": "z-1", "InstanceType": "FREE1.LARGE", "InstanceChargeType": "SPOTPAID", "Status": "SELL", "StatusCategory": "EnoughStock",
+				"Price": map[string]any{"UnitPrice": 2, "UnitPriceDiscount": 0}, // a price of 0 is unknown, and the list price is not paid
+			},
 		}},
 		"DescribeAccountQuota": map[string]any{"AccountQuotaOverview": map[string]any{"AccountQuota": map[string]any{"SpotPaidQuotaSet": []any{
 			nil, map[string]any{"Zone": "z-1", "RemainingQuota": 12},
@@ -192,6 +196,7 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 		{Market: market("GN7.LARGE20"), Price: 800_000, Stock: spotpool.StockLow, GPUs: "0.25", GPUType: "T4"},
 		{Market: market("NEW9.LARGE"), GPUs: "2"},
 		{Market: market("NEW8.LARGE"), Price: 2_000_000, Stock: spotpool.StockNone},
+		{Market: market("FREE1.LARGE"), Stock: spotpool.StockEnough},
 	}
 	if diff := cmp.Diff(want, m.Offers); diff != "" {
 		t.Error(diff)

@@ -152,9 +152,8 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 		return n, obstacle{}
 	case c.price == 0:
 		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
-	case v.unpriced != "" && v.Observation.Offers == nil:
-		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: fmt.Sprintf("prices are unknown, that of %s among them, so max_hourly_cost "+
-			"could not be kept", v.unpriced)}
+	case v.unpriced != "":
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: fmt.Sprintf("the price of %s is unknown, so max_hourly_cost could not be kept", v.unpriced)}
 	}
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{

@@ -2,11 +2,14 @@ package decide_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 func TestPriceCaps(t *testing.T) {
@@ -97,15 +100,49 @@ func TestMaxHourlyCost(t *testing.T) {
 		},
 		"no price is known, that of what is held neither": {
 			offered(seen(pool(atMost("10"), func(d *spotpool.Declaration) { d.Offerings[1].SpotMaxPrice = yuan("1") }), instance("ins-1"))), nil,
-			"spot GN7.2XLARGE32 in ap-singapore-3: prices are unknown, that of ins-1 among them, so max_hourly_cost could not be kept",
+			"spot GN7.2XLARGE32 in ap-singapore-3: the price of ins-1 is unknown, so max_hourly_cost could not be kept",
+		},
+		"what is held counts at its last price while none is listed": {
+			lastPriced(offered(seen(pool(atMost("4.99")), instance("ins-1")), offer(zone2, "2", noPrice), offer(zone3, "3")), "2"), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-3: 3.00 CNY an hour in addition to the pool's 2.00 would exceed max_hourly_cost 4.99",
+		},
+		"what is held counts at its last price once its market is no longer listed": {
+			lastPriced(offered(seen(pool(atMost("5")), instance("ins-1")), offer(zone3, "3")), "2"),
+			[]string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-3"}, "",
+		},
+		"a listed price is newer than the last one": {
+			lastPriced(seen(pool(size(3, 4), atMost("5")), instance("ins-1")), "9"), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+			"spot GN7.2XLARGE32 in ap-singapore-2: 2.00 CNY an hour in addition to the pool's 4.00 would exceed max_hourly_cost 5.00",
 		},
 	})
 }
 
-func TestAHeldInstanceWithoutAPriceIsWarnedOf(t *testing.T) {
+// lastPriced records the price of the first offering.
+func lastPriced(s decide.Situation, price string) decide.Situation {
+	s.Journal.Prices = markets.Prices{{Market: offer(zone2, price).Market, Price: yuan(price), Since: ago(time.Hour)}}
+	return s
+}
+
+// TestNothingIsLaunchedBesideAnUnknownPrice: the cost of an instance, or of a pending launch, may be
+// anything.
+func TestNothingIsLaunchedBesideAnUnknownPrice(t *testing.T) {
 	t.Parallel()
 	d := pool(func(d *spotpool.Declaration) { d.MaxHourlyCost = yuan("10") })
-	p := decide.Decide(seen(d, instance("ins-1", ofType("GN6.7XLARGE48"))))
-	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "warnings", p.Warnings, "the price of ins-1 is unknown, and counts as zero toward max_hourly_cost")
+	pending := seen(d)
+	r := spotpool.Request{Region: region, Pool: d.Name, UID: uid, Sequence: 1, SeqTag: 1, Offering: offering(zone4, t4), ChargeType: spotpool.Spot, Count: 1}
+	pending.Journal = pending.Journal.Open(launches.Launch{Request: r, WrittenAt: ago(time.Minute)})
+	for what, s := range map[string]decide.Situation{"ins-1": seen(d, instance("ins-1", ofType("GN6.7XLARGE48"))), "a pending launch": pending} {
+		p := decide.Decide(s)
+		for _, decision := range p.Decisions {
+			if decision.Kind == spotpool.KindLaunch && !decision.Resume {
+				t.Errorf("%s: %s", what, decision.Summary())
+			}
+		}
+		shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: the price of "+what+" is unknown, so max_hourly_cost could not be kept")
+		shouldSay(t, "warnings", p.Warnings, "the price of "+what+" is unknown: nothing is launched, since max_hourly_cost could not be kept")
+		s.Declaration.MaxHourlyCost = 0
+		if p := decide.Decide(s); len(p.Decisions) == 0 || len(p.Warnings) > 0 {
+			t.Errorf("%s without a cap: %v, warnings %q", what, summaries(p), p.Warnings)
+		}
+	}
 }

@@ -56,8 +56,8 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 	if others = slices.Compact(others); len(others) > 0 {
 		r.warnf("%s %s this pool's uid, but not its account or region: ignored", wording.Some(others), wording.Have(len(others)))
 	}
-	if v.unpriced != "" && d.MaxHourlyCost > 0 && v.Observation.Offers != nil {
-		r.warnf("the price of %s is unknown, and counts as zero toward max_hourly_cost", v.unpriced)
+	if v.unpriced != "" && d.MaxHourlyCost > 0 {
+		r.warnf("the price of %s is unknown: nothing is launched, since max_hourly_cost could not be kept", v.unpriced)
 	}
 	return t, r
 }

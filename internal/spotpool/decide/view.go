@@ -22,7 +22,7 @@ type View struct {
 	interrupted []Member        // Tencent Cloud reclaims them soon
 	doubtful    []string        // instances with the pool's uid and contradictory data
 	unseen      int             // instances that pending launches may have launched and no observation found yet
-	unpriced    string          // a counted instance whose price is unknown
+	unpriced    string          // a counted instance, or a pending launch, whose price is unknown
 	drainReason string          // why no instances are desired now; empty if minimum counts
 }
 
@@ -56,7 +56,11 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 		}
 	}
 	for _, intent := range j.Pending {
-		t = t.reserve(v, intent.Request.Offering, intent.Request.ChargeType, intent.Missing())
+		o, charge := intent.Request.Offering, intent.Request.ChargeType
+		if v.unpriced == "" && intent.Missing() > 0 && v.priceOf(o, charge) == 0 {
+			v.unpriced = "a pending launch"
+		}
+		t = t.reserve(v, o, charge, intent.Missing())
 	}
 	v.nodes = poolNodes(v, t.members)
 	return v, t
@@ -71,11 +75,14 @@ func (v View) priceOf(o spotpool.Offering, charge spotpool.ChargeType) spotpool.
 	return o.SpotMaxPrice
 }
 
-// costOf returns the highest price of a member: its market price, or the cap of its launch
-// while that is unknown.
+// costOf returns the highest price of a member: its market price, else the last known one, else
+// the cap of its launch; 0 if none is known.
 func (v View) costOf(m Member) spotpool.Price {
 	if m.Price > 0 {
 		return m.Price
+	}
+	if last := v.Journal.Prices.Of(m.Market()); last > 0 {
+		return last
 	}
 	for _, o := range v.Declaration.Offerings {
 		if o.Market(spotpool.Spot) == m.Market() {

@@ -39,6 +39,7 @@ func (j Journal) Accept(sequence int64, ids []string, at time.Time) Journal {
 	}
 	f, added := j.Record(list...)
 	j.Fleet = f
+	j.Prices = j.Prices.Launched(r.Offering.Market(r.ChargeType), e.Price, e.At)
 	for _, k := range added {
 		price := e.Price
 		if price == 0 {

@@ -55,7 +55,11 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	}
 	j.NeverJoined = streak(j.NeverJoined, d, j.AcceptedConfigurations, changed.Joined)
 	j = j.recordDeclaration(d, now).recordGate(d, g, now)
-	prices, events := j.Prices.Update(j.about(now), instances, spotpool.OffersByMarket(o.Offers))
+	recorded := make([]spotpool.Market, len(j.Known))
+	for n, k := range j.Known {
+		recorded[n] = k.Market
+	}
+	prices, events := j.Prices.Update(j.about(now), recorded, instances, spotpool.OffersByMarket(o.Offers))
 	j.Prices = prices
 	u.Journal = j.with(events...)
 	return u

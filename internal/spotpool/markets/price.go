@@ -10,7 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// ObservedPrice is the last price that was observed of a market in use.
+// ObservedPrice is the last price that was observed of a market in use, or at which it was launched in.
 type ObservedPrice struct {
 	spotpool.Market
 	Price spotpool.Price `json:"hourly_price"`
@@ -30,18 +30,31 @@ func (list Prices) Of(m spotpool.Market) spotpool.Price {
 	return 0
 }
 
-// Update records the prices of the markets in which instances run, with an event for each
-// change. A price that is missing from the offers stays.
-func (list Prices) Update(about history.About, instances []spotpool.Instance, offers map[spotpool.Market]spotpool.Offer) (Prices, []history.Event) {
-	used := map[spotpool.Market]string{} // with a subnet of each
+// Launched records the price at which instances were launched, unless that of their market is known.
+func (list Prices) Launched(m spotpool.Market, price spotpool.Price, at time.Time) Prices {
+	if price == 0 || list.Of(m) > 0 {
+		return list
+	}
+	return append(slices.Clone(list), ObservedPrice{Market: m, Price: price, Since: at})
+}
+
+// Update records the prices of the markets of all instances, recorded or observed. It returns an
+// event for each change where some run. A price that is missing from the offers stays.
+func (list Prices) Update(about history.About, recorded []spotpool.Market, instances []spotpool.Instance,
+	offers map[spotpool.Market]spotpool.Offer,
+) (Prices, []history.Event) {
+	used, held := map[spotpool.Market]string{}, map[spotpool.Market]bool{} // used: with a subnet of each
+	for _, m := range recorded {
+		held[m] = true
+	}
 	for _, i := range instances {
 		if i.State == spotpool.StateRunning && !i.Restricted {
-			used[i.Market()] = i.SubnetID
+			used[i.Market()], held[i.Market()] = i.SubnetID, true
 		}
 	}
 	var updated Prices
 	var events []history.Event
-	for _, m := range slices.SortedFunc(maps.Keys(used), compare) {
+	for _, m := range slices.SortedFunc(maps.Keys(held), compare) {
 		n := slices.IndexFunc(list, func(p ObservedPrice) bool { return p.Market == m })
 		price := offers[m].Price
 		switch {
@@ -53,8 +66,10 @@ func (list Prices) Update(about history.About, instances []spotpool.Instance, of
 		}
 		p := list[n]
 		if price != 0 && price != p.Price {
-			about.Reasons = []string{"it was " + p.Price.String()}
-			events = append(events, about.Priced(m.HistoryOffering(used[m]), string(m.ChargeType), price.Text(), p.Since))
+			if subnet, runs := used[m]; runs {
+				about.Reasons = []string{"it was " + p.Price.String()}
+				events = append(events, about.Priced(m.HistoryOffering(subnet), string(m.ChargeType), price.Text(), p.Since))
+			}
 			p.Price, p.Since = price, about.At
 		}
 		updated = append(updated, p)

@@ -39,7 +39,7 @@ func TestPricesOfMarketsInUseAreKept(t *testing.T) {
 		{both[:1], offers(9, 9), markets.Prices{{three, 9, noon.Add(time.Hour)}}, 0},
 		{[]spotpool.Instance{running(three, spotpool.StateStopped)}, offers(9, 9), nil, 0},
 	} {
-		got, events := list.Update(history.About{At: noon.Add(time.Duration(name) * time.Hour), ObjectUID: "u"}, step.instances, step.offers)
+		got, events := list.Update(history.About{At: noon.Add(time.Duration(name) * time.Hour), ObjectUID: "u"}, nil, step.instances, step.offers)
 		if diff := cmp.Diff(step.want, got, cmpopts.EquateEmpty()); diff != "" || len(events) != step.events {
 			t.Errorf("step %d: %d events, and (-want +got)\n%s", name, len(events), diff)
 		}
@@ -47,5 +47,27 @@ func TestPricesOfMarketsInUseAreKept(t *testing.T) {
 	}
 	if list.Of(two) != 0 {
 		t.Error("a market that is not in use has a price")
+	}
+}
+
+// TestThePriceOfALaunchIsKept until another one is listed, also while no instance runs yet. That it
+// changes before is no event.
+func TestThePriceOfALaunchIsKept(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	market := spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", ChargeType: spotpool.Spot}
+	list := markets.Prices(nil).Launched(market, 0, noon).Launched(market, 7, noon).Launched(market, 9, noon)
+	if got := list.Of(market); got != 7 {
+		t.Errorf("the price is %d, want that of the first launch", got)
+	}
+	about := history.About{At: noon.Add(time.Hour), ObjectUID: "u"}
+	for price, want := range map[spotpool.Price]spotpool.Price{0: 7, 8: 8} {
+		offers := map[spotpool.Market]spotpool.Offer{market: {Price: price}}
+		if got, events := list.Update(about, []spotpool.Market{market}, nil, offers); got.Of(market) != want || len(events) > 0 {
+			t.Errorf("listed at %d: %v, events %v", price, got, events)
+		}
+	}
+	if got, _ := list.Update(about, nil, nil, nil); len(got) > 0 {
+		t.Errorf("without instances: %v", got)
 	}
 }
