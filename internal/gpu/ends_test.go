@@ -130,6 +130,27 @@ func TestTerminatingWithinItsGrace(t *testing.T) {
 	}
 }
 
+// TestTerminatingForALongTime: a deletion timestamp includes the grace period, and so is in the future of
+// an ordinary pod on an unreachable node. One that no grace explains is not believed.
+func TestTerminatingForALongTime(t *testing.T) {
+	t.Parallel()
+	for minutes, want := range map[float64]bool{120 + 170: false, 120 + 180: false, 120 + 190: true} {
+		p := pod(asks("nvidia.com/gpu=1"))
+		p.Status.ContainerStatuses = with(running(at(2)))
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr(at(minutes)), ptr(int64(3*3600))
+		s := table(t).Observe(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
+		wantOpen(t, s)
+		if doubts := strings.Join(s.Problems, "; "); strings.Contains(doubts, "its deletion timestamp is") != want {
+			t.Errorf("due %v minutes after its creation: %q", minutes, doubts)
+		}
+	}
+	p := failed("NodeLost") // it ended before its deletion was due
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr(at(290)), ptr(int64(3*3600))
+	s := table(t).Observe(p, worldOf())
+	wantEnd(t, s, 120, ledger.DeletionTimestamp)
+	undoubted(t, s)
+}
+
 func TestRejectedPodsHeldNothing(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"OutOfnvidia.com/gpu", "UnexpectedAdmissionError", "TopologyAffinityError", "NodeShutdown"} {

@@ -13,6 +13,9 @@ import (
 // counts as stuck.
 const stuckAfter = 30 * second
 
+// longestGrace bounds the arithmetic with a pod's grace period, in seconds: a thousand years.
+const longestGrace = 1000 * 366 * 24 * 3600
+
 // second is the precision of the API server's times.
 const second = ledger.Time(time.Second / time.Millisecond)
 
@@ -162,6 +165,12 @@ func (v interval) otherEnd(start ledger.Start) (ledger.End, bool) {
 func (v interval) deleted() (ledger.Time, bool) {
 	if v.pod.DeletionTimestamp == nil {
 		return 0, false
+	}
+	if grace := v.pod.DeletionGracePeriodSeconds; grace != nil {
+		due := ledger.TimeOf(v.pod.DeletionTimestamp.Time)
+		if requested := due - ledger.Time(min(*grace, longestGrace))*second; due > v.latest && requested <= v.latest+clockSkew {
+			return due, true
+		}
 	}
 	return v.ended("its deletion timestamp", v.pod.DeletionTimestamp.Time)
 }

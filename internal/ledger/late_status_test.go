@@ -22,12 +22,13 @@ var reported = []ledger.Source{
 }
 
 // TestNoStatusErasesWhatRunsRecorded has a kubelet report anything after runs observed its pod:
-// later starts, ends at any time, and pods that hold GPUs again. What was certain once never falls.
+// later starts, ends at any time, and pods that hold GPUs again. What was certain once never falls by
+// more than the ten seconds by which a status may be late.
 func TestNoStatusErasesWhatRunsRecorded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		l := ledger.New(cluster)
-		now, before := noon, ledger.Time(0)
+		now, most := noon, ledger.Time(0)
 		for range rapid.IntRange(2, 12).Draw(t, "runs") {
 			now += ledger.Time(rapid.IntRange(1, 40).Draw(t, "pause")) * minute
 			r := pod(1, noon+ledger.Time(rapid.IntRange(-2, 1).Draw(t, "start"))*minute)
@@ -58,15 +59,16 @@ func TestNoStatusErasesWhatRunsRecorded(t *testing.T) {
 				continue
 			}
 			after := certain(&got, now)
-			if after < before {
-				t.Fatalf("%d ms are certain at %d, and %d were: %+v to %+v", after, now-noon, before, got.Start, got.End)
+			if after < most-10*second {
+				t.Fatalf("%d ms are certain at %d, and %d were: %+v to %+v", after, now-noon, most, got.Start, got.End)
 			}
-			before = after
+			most = max(most, after)
 		}
 	})
 }
 
-// TestAnEndBeforeARunThatObservedThePod is at that run, and a contradiction if it is long before.
+// TestAnEndBeforeARunThatObservedThePod is at most ten seconds before that run, and a contradiction if it
+// is long before.
 func TestAnEndBeforeARunThatObservedThePod(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -74,9 +76,10 @@ func TestAnEndBeforeARunThatObservedThePod(t *testing.T) {
 		at, want      ledger.Time
 		contradiction ledger.Time
 	}{
-		{"at the pod's creation", noon, noon + hour, noon + hour},
-		{"long before the run", noon + 30*minute, noon + hour, noon + hour},
-		{"reported a moment late", noon + hour - 2*second, noon + hour, 0},
+		{"at the pod's creation", noon, noon + hour - 10*second, noon + hour},
+		{"long before the run", noon + 30*minute, noon + hour - 10*second, noon + hour},
+		{"a busy kubelet's late status", noon + hour - 10*second, noon + hour - 10*second, 0},
+		{"reported a moment late", noon + hour - 2*second, noon + hour - 2*second, 0},
 		{"after the run", noon + hour + minute, noon + hour + minute, 0},
 	} {
 		l := of(t, pod(1, noon))

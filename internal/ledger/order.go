@@ -42,8 +42,11 @@ func joinEnds(a, b End) End {
 	if compareEnds(b, a) < 0 {
 		a, b = b, a
 	}
-	if !a.final() {
+	switch {
+	case !a.final():
 		return a
+	case !b.final():
+		return a.clampToRead(b.Earliest)
 	}
 	return a.clampTo(b.Earliest)
 }
