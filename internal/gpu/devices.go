@@ -1,6 +1,10 @@
 package gpu
 
-import "math/big"
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
 
 // Devices is what a node reports of its GPUs. It is immutable, and many nodes and pods share one.
 type Devices struct {
@@ -12,6 +16,9 @@ type Devices struct {
 	Slices int64
 	// Replicas is how many share one device, by resource; absent if exclusive.
 	Replicas map[string]int
+	// Parts are which part of a device one unit is, by resource, where the node lists more units than
+	// it has devices.
+	Parts map[string]*big.Rat
 	// Memory is a card's, in MiB; zero if unknown or if cards differ.
 	Memory int64
 	// Partition is the mode that partitions every AMD GPU, such as "cpx_nps4".
@@ -31,13 +38,34 @@ func (n *Node) devices() *Devices {
 
 // nvidiaUnit returns the weight of one nvidia.com/gpu: a GPU, or a MIG slice under the strategy
 // "single". If several share it and the plugin does not rename it, the weight is that of one share.
-func (d *Devices) nvidiaUnit(model string) *big.Rat {
-	return shared(d.nvidiaDevice(model), d.Replicas[nvidiaGPU])
+func (d *Devices) nvidiaUnit(model string) (weight *big.Rat, doubt string) {
+	part, _, doubt := d.part(nvidiaGPU, nvidiaGPU)
+	return part.Mul(part, d.nvidiaDevice(model)), doubt
 }
 
 // nvidiaSharedUnit returns the weight of one nvidia.com/gpu.shared.
-func (d *Devices) nvidiaSharedUnit(model string) *big.Rat {
-	return shared(d.nvidiaDevice(model), max(d.Replicas[nvidiaGPU], d.Replicas[nvidiaShared]))
+func (d *Devices) nvidiaSharedUnit(model string) (weight *big.Rat, doubt string) {
+	part, known, doubt := d.part(nvidiaShared, nvidiaGPU)
+	if !known {
+		return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
+	}
+	return part.Mul(part, d.nvidiaDevice(model)), doubt
+}
+
+// part returns which part of a device one unit of a resource is. The node says that twice: by a label of the
+// device's resource, and by its capacity. If these contradict each other, the smaller part counts.
+func (d *Devices) part(resource, device string) (part *big.Rat, known bool, doubt string) {
+	replicas := max(d.Replicas[device], d.Replicas[resource])
+	byLabel, byCapacity := big.NewRat(1, int64(max(replicas, 1))), d.Parts[resource]
+	switch {
+	case byCapacity == nil:
+		return byLabel, replicas > 1, ""
+	case replicas > 0 && byLabel.Cmp(byCapacity) != 0:
+		doubt = fmt.Sprintf("its node's label %s.replicas is %d, and by the node's capacity each %s is %s of a device: the smaller part is counted",
+			device, replicas, resource, byCapacity.RatString())
+		return new(big.Rat).Set(least(byLabel, byCapacity)), true, doubt
+	}
+	return new(big.Rat).Set(byCapacity), true, ""
 }
 
 func (d *Devices) nvidiaDevice(model string) *big.Rat {
@@ -54,15 +82,12 @@ func (d *Devices) nvidiaDevice(model string) *big.Rat {
 func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt string) {
 	profile, _ := parseMIG(resource[len(migPrefix):])
 	part := profile.part(model)
-	base := resource
-	if profile.shared {
-		base = resource[:len(resource)-len(".shared")]
-	}
-	replicas := max(d.Replicas[base], d.Replicas[resource])
-	if profile.shared && replicas < 2 {
+	base := strings.TrimSuffix(resource, sharedSuffix)
+	share, known, doubt := d.part(resource, base)
+	if profile.shared && !known {
 		return part, "its node has no label " + base + ".replicas: each " + resource + " is counted as a whole slice"
 	}
-	return shared(part, replicas), ""
+	return share.Mul(share, part), doubt
 }
 
 // amdUnit returns the weight of one amd.com/gpu: a GPU, or one partition if all GPUs of the node

@@ -55,6 +55,8 @@ const (
 	nvidiaSlicesLabel  = "nvidia.com/gpu.slices.gi"
 	nvidiaMIGStrategy  = "nvidia.com/mig.strategy"
 	replicasSuffix     = ".replicas"
+	countSuffix        = ".count"  // of a resource's devices
+	sharedSuffix       = ".shared" // of a resource that shares devices
 	sharingSuffix      = ".sharing-strategy"
 	amdPartitionLabel  = "amd.com/compute-memory-partition" // AMD node labeller
 	intelCountLabel    = "gpu.intel.com/device.count"       // Intel's rules for node feature discovery
@@ -128,6 +130,7 @@ func devicesOf(n *corev1.Node) *Devices {
 	}
 	d.readReplicas(n)
 	d.readCards(n)
+	d.readParts(n)
 	if d.none() {
 		return nil
 	}
@@ -135,7 +138,7 @@ func devicesOf(n *corev1.Node) *Devices {
 }
 
 func (d *Devices) none() bool {
-	return d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0
+	return d.MIG == "" && d.Slices == 0 && d.Replicas == nil && d.Parts == nil && d.Memory == 0 && d.Partition == "" && d.Cards == 0
 }
 
 // gpuLabels counts the labels and annotations about GPUs, whatever their values.
@@ -154,6 +157,10 @@ func gpuLabels(n *corev1.Node) int {
 			facts++
 			break
 		}
+	}
+	var d Devices
+	if d.readParts(n); d.Parts != nil {
+		facts++
 	}
 	for _, name := range cardAnnotations {
 		if n.Annotations[name] != "" {
@@ -187,12 +194,14 @@ func number(text string) int64 {
 	return n
 }
 
-const mostReplicas = 10_000
+// mostReplicas is more than a device has bytes to share in practice. A larger number counts as this one.
+const mostReplicas = 1 << 20
 
 func (d *Devices) share(resource string, replicas int64) {
-	if replicas < 2 || replicas > mostReplicas {
+	if replicas < 2 {
 		return
 	}
+	replicas = min(replicas, mostReplicas)
 	if d.Replicas == nil {
 		d.Replicas = map[string]int{}
 	}
@@ -212,6 +221,35 @@ func (d *Devices) readReplicas(n *corev1.Node) {
 		units := n.Status.Capacity[corev1.ResourceName(resource)]
 		if count := number(n.Labels[intelCountLabel]); count > 0 && units.Value()%count == 0 {
 			d.share(resource, units.Value()/count)
+		}
+	}
+}
+
+// readParts reads the part of a device that a unit is from the number of devices and the capacity. GPU
+// feature discovery and the device plugin may be configured apart, so that the label of the replicas is wrong.
+// Units of cards that HAMi divides are no equal parts.
+func (d *Devices) readParts(n *corev1.Node) {
+	for label, value := range n.Labels {
+		device, ok := strings.CutSuffix(label, countSuffix)
+		if !ok || device != nvidiaGPU && !strings.HasPrefix(device, migPrefix) || device == nvidiaGPU && d.Cards > 0 {
+			continue
+		}
+		for _, resource := range []string{device, device + sharedSuffix} {
+			capacity := n.Status.Capacity[corev1.ResourceName(resource)]
+			count, units := number(value), capacity.Value()
+			if count == 0 || count > mostReplicas || units <= count {
+				continue
+			}
+			if d.Parts == nil {
+				d.Parts = map[string]*big.Rat{}
+			}
+			d.Parts[resource] = big.NewRat(count, min(units, count*mostReplicas))
+			if _, labeled := n.Labels[device+replicasSuffix]; labeled && d.Replicas[device] == 0 { // as not shared
+				if d.Replicas == nil {
+					d.Replicas = map[string]int{}
+				}
+				d.Replicas[device] = 1
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ const (
 	traitPartition = "partition"
 	traitCards     = "cards"
 	traitReplicas  = "replicas/"
+	traitPart      = "part/"
 )
 
 // Traits returns what weights and places need of a node apart from its name, capacity and instance.
@@ -50,6 +51,9 @@ func (n *Node) Traits() map[string]string {
 	for resource, replicas := range d.Replicas {
 		number(traitReplicas+resource, int64(replicas))
 	}
+	for resource, part := range d.Parts {
+		text(traitPart+resource, part.RatString())
+	}
 	return traits
 }
 
@@ -66,11 +70,26 @@ func (n *Node) Recall(traits map[string]string) {
 		if resource, ok := strings.CutPrefix(name, traitReplicas); ok {
 			d.share(resource, number(value))
 		}
+		if resource, ok := strings.CutPrefix(name, traitPart); ok {
+			d.recallPart(resource, value)
+		}
 	}
 	n.Devices = nil
 	if !d.none() {
 		n.Devices = d
 	}
+}
+
+// recallPart restores a part; one that is above a device, or no number, is not believed.
+func (d *Devices) recallPart(resource, text string) {
+	part, ok := new(big.Rat).SetString(text)
+	if !ok || part.Sign() <= 0 || part.Cmp(one) > 0 {
+		return
+	}
+	if d.Parts == nil {
+		d.Parts = map[string]*big.Rat{}
+	}
+	d.Parts[resource] = part
 }
 
 // Merge adds another observation of the same node: the largest of each capacity, and the labels of

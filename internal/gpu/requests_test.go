@@ -129,6 +129,66 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 	}
 }
 
+// TestSharesByCapacity: a node that lists more units than devices shares them, whatever its labels say. A
+// contradiction is reported, and the smaller part counts.
+func TestSharesByCapacity(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		asks, capacity string
+		labels         map[string]string
+		want, problem  string
+	}{
+		"without a label":              {"nvidia.com/gpu=1", "nvidia.com/gpu=50", map[string]string{"nvidia.com/gpu.count": "1"}, "1/50", ""},
+		"renamed, and without a label": {"nvidia.com/gpu.shared=10", "nvidia.com/gpu.shared=50", map[string]string{"nvidia.com/gpu.count": "1"}, "1/5", ""},
+		"as the label says": {
+			"nvidia.com/gpu.shared=1", "nvidia.com/gpu.shared=8", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "4"}, "1/4", "",
+		},
+		"exclusive by its label": {
+			"nvidia.com/gpu=1", "nvidia.com/gpu=50", map[string]string{"nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "1"}, "1/50",
+			"its node's label nvidia.com/gpu.replicas is 1, and by the node's capacity each nvidia.com/gpu is 1/50 of a device: the smaller part is counted",
+		},
+		"exclusive by its strategy": {
+			"nvidia.com/gpu.shared=1", "nvidia.com/gpu.shared=50",
+			map[string]string{"nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none"}, "1/50", "label",
+		},
+		"devices that are shared by different numbers": {
+			"nvidia.com/gpu=6", "nvidia.com/gpu=6", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "4"}, "3/2", "each nvidia.com/gpu is 1/3",
+		},
+		"a label of more": {
+			"nvidia.com/gpu=1", "nvidia.com/gpu=8", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "2"}, "1/4", "each nvidia.com/gpu is 1/4",
+		},
+		"a slice": {
+			"nvidia.com/mig-1g.5gb.shared=1", "nvidia.com/mig-1g.5gb.shared=14", map[string]string{"nvidia.com/mig-1g.5gb.count": "7"}, "1/14", "",
+		},
+		"slices with the strategy single": {
+			"nvidia.com/gpu=1", "nvidia.com/gpu=14", map[string]string{"nvidia.com/gpu.count": "7", "nvidia.com/gpu.slices.gi": "1", "nvidia.com/mig.strategy": "single"},
+			"1/14", "",
+		},
+		"fewer units than devices": {"nvidia.com/gpu=1", "nvidia.com/gpu=7", map[string]string{"nvidia.com/gpu.count": "8"}, "1", ""},
+		"no number":                {"nvidia.com/gpu=1", "nvidia.com/gpu=7", map[string]string{"nvidia.com/gpu.count": "many"}, "1", ""},
+		"many shares":              {"nvidia.com/gpu=16384", "nvidia.com/gpu=32768", map[string]string{"nvidia.com/gpu.replicas": "16384"}, "1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := table(t).Observe(pod(asks(tt.asks)), worldOf(gpu.NodeOf(node(tt.labels, tt.capacity))))
+			if got := gpus(s); got != tt.want {
+				t.Errorf("it holds %s GPUs, want %s", got, tt.want)
+			}
+			if tt.problem == "" {
+				undoubted(t, s)
+				return
+			}
+			doubted(t, s, tt.problem)
+		})
+	}
+	// Units of cards that HAMi divides are no equal parts: without a part, a pod has a whole one.
+	n := node(map[string]string{"nvidia.com/gpu.count": "2"}, "nvidia.com/gpu=20")
+	n.Annotations = map[string]string{"hami.io/node-nvidia-register": `[{"devmem":16384},{"devmem":16384}]`}
+	if got := gpus(table(t).Observe(pod(asks("nvidia.com/gpu=1")), worldOf(gpu.NodeOf(n)))); got != "1" {
+		t.Errorf("a card of HAMi is %s GPUs", got)
+	}
+}
+
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, asks, want, problem string }{

@@ -115,12 +115,9 @@ func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt stri
 	d := node.devices()
 	switch resource {
 	case nvidiaGPU:
-		return d.nvidiaUnit(node.Model), ""
+		return d.nvidiaUnit(node.Model)
 	case nvidiaShared:
-		if d.Replicas[nvidiaGPU] < 2 && d.Replicas[nvidiaShared] < 2 {
-			return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
-		}
-		return d.nvidiaSharedUnit(node.Model), ""
+		return d.nvidiaSharedUnit(node.Model)
 	case qgpuCore, vcudaCore:
 		return hundredth, ""
 	case amdGPU:

@@ -253,6 +253,7 @@ func TestNodesAreRememberedAsTheyWere(t *testing.T) {
 		{"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15360", "karpenter.sh/capacity-type": "spot"},
 		{"nvidia.com/gpu.product": "NVIDIA-A30-MIG-1g.6gb", "nvidia.com/mig.strategy": "single", "nvidia.com/gpu.slices.gi": "1"},
 		{"amd.com/compute-memory-partition": "cpx_nps4", "amd.com/gpu.product-name": "AMD_Instinct_MI300A"},
+		{"nvidia.com/gpu.count": "2"}, {"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "1"},
 	} {
 		n := gpu.NodeOf(node(labels, "nvidia.com/gpu=8 amd.com/gpu=8"))
 		recalled := gpu.Node{Name: n.Name, UID: n.UID, Capacity: n.Capacity}
