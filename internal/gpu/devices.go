@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"strings"
@@ -40,7 +41,8 @@ func (n *Node) devices() *Devices {
 // "single". If several share it and the plugin does not rename it, the weight is that of one share.
 func (d *Devices) nvidiaUnit(model string) (weight *big.Rat, doubt string) {
 	part, _, doubt := d.part(nvidiaGPU, nvidiaGPU)
-	return part.Mul(part, d.nvidiaDevice(model)), doubt
+	device, slices := d.nvidiaDevice(model)
+	return part.Mul(part, device), cmp.Or(doubt, slices)
 }
 
 // nvidiaSharedUnit returns the weight of one nvidia.com/gpu.shared.
@@ -49,7 +51,8 @@ func (d *Devices) nvidiaSharedUnit(model string) (weight *big.Rat, doubt string)
 	if !known {
 		return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
 	}
-	return part.Mul(part, d.nvidiaDevice(model)), doubt
+	device, slices := d.nvidiaDevice(model)
+	return part.Mul(part, device), cmp.Or(doubt, slices)
 }
 
 // part returns which part of a device one unit of a resource is. The node says that twice: by a label of the
@@ -68,12 +71,12 @@ func (d *Devices) part(resource, device string) (part *big.Rat, known bool, doub
 	return new(big.Rat).Set(byCapacity), true, ""
 }
 
-func (d *Devices) nvidiaDevice(model string) *big.Rat {
+func (d *Devices) nvidiaDevice(model string) (weight *big.Rat, doubt string) {
 	profile, ok := parseMIG(d.MIG)
 	if d.Slices > 0 {
 		profile.compute = d.Slices
 	} else if !ok {
-		return one
+		return one, ""
 	}
 	return profile.part(model)
 }
@@ -81,13 +84,13 @@ func (d *Devices) nvidiaDevice(model string) *big.Rat {
 // migUnit returns the weight of a slice by the name of its resource.
 func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt string) {
 	profile, _ := parseMIG(resource[len(migPrefix):])
-	part := profile.part(model)
+	part, slices := profile.part(model)
 	base := strings.TrimSuffix(resource, sharedSuffix)
 	share, known, doubt := d.part(resource, base)
 	if profile.shared && !known {
 		return part, "its node has no label " + base + ".replicas: each " + resource + " is counted as a whole slice"
 	}
-	return share.Mul(share, part), doubt
+	return share.Mul(share, part), cmp.Or(doubt, slices)
 }
 
 // amdUnit returns the weight of one amd.com/gpu: a GPU, or one partition if all GPUs of the node

@@ -98,6 +98,7 @@ var everything = strings.Fields("nvidia.com/gpu nvidia.com/gpu.shared amd.com/gp
 	"tke.cloud.tencent.com/qgpu-core tke.cloud.tencent.com/qgpu-memory tencent.com/vcuda-core volcano.sh/vgpu-number aliyun.com/gpu-mem " +
 	"nvidia.com/mig-1g.5gb nvidia.com/mig-1g.5gb.shared nvidia.com/mig-1g.6gb nvidia.com/mig-1g.10gb.me nvidia.com/mig-1g.12gb nvidia.com/mig-1g.24gb " +
 	"nvidia.com/mig-1c.3g.20gb nvidia.com/mig-2g.12gb nvidia.com/mig-2g.20gb.me.all nvidia.com/mig-3g.20gb nvidia.com/mig-7g.80gb " +
+	"nvidia.com/mig-1g.16gb nvidia.com/mig-2g.32gb nvidia.com/mig-2g.48gb " +
 	"amd.com/spx_nps1 amd.com/dpx_nps1 amd.com/tpx_nps1 amd.com/qpx_nps1 amd.com/cpx_nps1 amd.com/cpx_nps4 example.com/npu example.com/gpu x.io/y")
 
 // plentiful is a node with these labels and plenty of everything.

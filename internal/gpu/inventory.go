@@ -150,7 +150,8 @@ func devicePart(d *resourcev1.Device, sets func(name string) map[string]resource
 		return least(part, one)
 	}
 	if profile, ok := parseMIG(attribute(d, "profile")); ok {
-		return profile.part(attribute(d, "productName"))
+		part, _ := profile.part(attribute(d, "productName"))
+		return part
 	}
 	if parts := amdPartitions(strings.ToLower(attribute(d, "partitionProfile")), attribute(d, "productName")); parts > 0 {
 		return big.NewRat(1, parts)

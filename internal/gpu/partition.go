@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -34,28 +35,50 @@ func parseMIG(name string) (migProfile, bool) {
 	return p, true
 }
 
-var fourSlices = regexp.MustCompile(`(?i)(^|[-_ ])(A30([-_ ]|$)|RTX[-_ ]PRO[-_ ]6000)`)
+// migProducts are the GPUs with MIG by their compute slices, which are their most instances. Source: NVIDIA
+// Multi-Instance GPU User Guide 610, Supported GPUs, as of October 2026.
+var migProducts = []struct {
+	name   *regexp.Regexp
+	slices int64
+}{
+	{regexp.MustCompile(`(?i)(^|[-_ ])(A100|H100|H200|GH200|H20|B200|GB200)([-_ ]|$)`), 7},
+	{regexp.MustCompile(`(?i)(^|[-_ ])(A30|RTX[-_ ]PRO[-_ ]6000)([-_ ]|$)`), 4},
+	{regexp.MustCompile(`(?i)(^|[-_ ])(RTX[-_ ]PRO[-_ ][45]\d00|Thor)([-_ ]|$)`), 2},
+}
 
-// slices returns how many compute slices the GPU has: seven, except for those with four (NVIDIA
-// Multi-Instance GPU User Guide).
-func (p migProfile) slices(model string) int64 {
-	if fourSlices.MatchString(model) {
-		return 4
-	}
+// fewSlices are the profiles of GPUs with less than seven slices, with all numbers of slices of the GPUs
+// that have such a profile, the most first. The names of the others are those of GPUs with seven.
+var fewSlices = map[[2]int64][]int64{
+	{1, 6}: {4}, {2, 12}: {4}, {4, 24}: {4}, {4, 96}: {4},
+	{1, 16}: {2}, {2, 32}: {2},
+	{1, 24}: {7, 4, 2}, {2, 48}: {4, 2},
+}
+
+// slices returns how many compute slices the GPU has; the most if that is in doubt.
+func (p migProfile) slices(model string) (slices int64, doubt string) {
 	if model == "" {
-		// Profiles that only GPUs with four slices have.
-		switch [2]int64{p.compute, p.memory} {
-		case [2]int64{1, 6}, [2]int64{2, 12}, [2]int64{4, 24}, [2]int64{2, 48}, [2]int64{4, 96}:
-			return 4
+		few := fewSlices[[2]int64{p.compute, p.memory}]
+		if len(few) == 0 {
+			return 7, ""
+		}
+		if len(few) > 1 {
+			doubt = fmt.Sprintf("its node has no label %s, and GPUs with the MIG slice %dg.%dgb have between %d and %d of them: counted as one of %d",
+				nvidiaProductLabel, p.compute, p.memory, few[len(few)-1], few[0], few[0])
+		}
+		return few[0], doubt
+	}
+	for _, known := range migProducts {
+		if known.name.MatchString(model) {
+			return known.slices, ""
 		}
 	}
-	return 7
+	return 7, "NVIDIA's list of GPUs with MIG, as of October 2026, does not have " + model + ": its slices are counted as sevenths"
 }
 
 // part returns the share of the GPU's compute.
-func (p migProfile) part(model string) *big.Rat {
-	slices := p.slices(model)
-	return big.NewRat(min(p.compute, slices), slices)
+func (p migProfile) part(model string) (part *big.Rat, doubt string) {
+	slices, doubt := p.slices(model)
+	return big.NewRat(min(p.compute, slices), slices), doubt
 }
 
 var amdPartition = regexp.MustCompile(`^(spx|dpx|tpx|qpx|cpx)_nps[1-8]$`)

@@ -66,6 +66,11 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 			name: "MIG of RTX PRO 6000", asks: "nvidia.com/mig-1g.24gb=1",
 			labels: labels{"nvidia.com/gpu.product": "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"}, want: "1/4",
 		},
+		{name: "MIG of RTX PRO 5000", asks: "nvidia.com/mig-1g.24gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-RTX-PRO-5000-Blackwell"}, want: "1/2"},
+		{name: "MIG of RTX PRO 4500", asks: "nvidia.com/mig-2g.32gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-RTX-PRO-4500-Blackwell"}, want: "1"},
+		{name: "MIG of RTX PRO 4500 without labels", asks: "nvidia.com/mig-1g.16gb=1", want: "1/2"},
+		{name: "MIG of Thor, single", asks: "nvidia.com/gpu=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-Thor-MIG-1g.60gb"}, want: "1/2"},
+		{name: "MIG of H20", asks: "nvidia.com/mig-1g.24gb=1", labels: labels{"nvidia.com/gpu.product": "NVIDIA-H20"}, want: "1/7"},
 		{name: "MIG of nonsense", asks: "nvidia.com/mig-9x.5gb=1", want: "0"},
 		{name: "AMD whole", asks: "amd.com/gpu=2", want: "2"},
 		{name: "AMD partitions under one name", asks: "amd.com/gpu=1", labels: labels{"amd.com/compute-memory-partition": "cpx_nps4"}, want: "1/8"},
@@ -126,6 +131,22 @@ func TestWhatAResourceIsWorth(t *testing.T) {
 			}
 			undoubted(t, s)
 		})
+	}
+}
+
+// TestMIGOfAnUnknownProduct: what NVIDIA's list lacks is reported.
+func TestMIGOfAnUnknownProduct(t *testing.T) {
+	t.Parallel()
+	for _, product := range []string{"NVIDIA-X1000", "NVIDIA-A300", "NVIDIA-X1000-MIG-1g.5gb"} {
+		resource := "nvidia.com/mig-1g.5gb=1"
+		if strings.Contains(product, "-MIG-") {
+			resource = "nvidia.com/gpu=1"
+		}
+		s := table(t).Observe(pod(asks(resource)), world(map[string]string{"nvidia.com/gpu.product": product}))
+		if got := gpus(s); got != "1/7" {
+			t.Errorf("%s: a slice is %s GPUs", product, got)
+		}
+		doubted(t, s, "its slices are counted as sevenths")
 	}
 }
 
@@ -194,6 +215,8 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	for _, tt := range []struct{ name, asks, want, problem string }{
 		{"shared by an unknown number", "nvidia.com/gpu.shared=1", "1", "nvidia.com/gpu.replicas"},
 		{"a shared slice", "nvidia.com/mig-1g.5gb.shared=1", "1/7", "nvidia.com/mig-1g.5gb.replicas"},
+		{"a slice of 24 GB of an unknown GPU", "nvidia.com/mig-1g.24gb=1", "1/7", "GPUs with the MIG slice 1g.24gb have between 2 and 7 of them"},
+		{"a slice of 48 GB of an unknown GPU", "nvidia.com/mig-2g.48gb=1", "1/2", "have between 2 and 4 of them: counted as one of 4"},
 		{"HAMi memory of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096", "1", "its node node-1 has no label nvidia.com/gpu.memory"},
 		{"HAMi memory and cores of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096 nvidia.com/gpucores=20", "1/5", "only its cores are counted"},
 		{"qGPU memory alone", "tke.cloud.tencent.com/qgpu-memory=4", "0", "not counted"},
