@@ -25,6 +25,7 @@ type actor struct {
 	declaration budget.Declaration
 	judgement   judgement
 	decided     bool // by the current pods
+	pausing     podPauses
 	// queue and reserves are the remaining decisions of the plan.
 	queue, reserves []budget.Decision
 	results         []outcome.Result
@@ -78,6 +79,9 @@ func (a *actor) ending() ending {
 // without effect, whatever prevented it.
 func (a *actor) doSome(ctx context.Context) {
 	for left := turnSize; left > 0 && len(a.queue) > 0; {
+		if !a.yieldToPauses(ctx) {
+			return
+		}
 		some := a.queue[:batchLength(a.queue[:min(left, len(a.queue))])]
 		switch d := some[0]; {
 		case d.Kind == budget.KindEvict:
@@ -99,6 +103,31 @@ func (a *actor) doSome(ctx context.Context) {
 		}
 		a.carryOut(ctx, some)
 	}
+}
+
+// yieldToPauses leaves to other budgets the pods whose workloads they pause in this run: a paused Job starts
+// again, and an evicted one may have failed. It returns false if the turn is over: all that is left waits for
+// such pauses.
+func (a *actor) yieldToPauses(ctx context.Context) bool {
+	for waiting := 0; waiting < len(a.queue); {
+		d := a.queue[0]
+		if d.Kind != budget.KindEvict {
+			return true
+		}
+		pause, found := a.pausing.of(a.declaration.Name, d.Pod)
+		if !found {
+			return true
+		}
+		a.queue = a.queue[1:]
+		a.announced = max(0, a.announced-1)
+		if !pause.done {
+			a.queue = append(a.queue, d)
+			waiting++
+			continue
+		}
+		a.addResult(ctx, d, outcome.Skipped, fmt.Errorf("the budget %s pauses its workload in this run: it is not evicted", pause.budget))
+	}
+	return false
 }
 
 // recordIntent records what this turn is about to do to pods and workloads, so that it is reported even
@@ -138,6 +167,7 @@ func batchLength(queue []budget.Decision) int {
 func (a *actor) giveUp(ctx context.Context, e loop.Ending) {
 	a.givenUp = e
 	for _, d := range a.queue {
+		a.pausing.settle(a.declaration.Name, d, false)
 		a.addResult(ctx, d, outcome.Skipped, e.Why)
 	}
 	a.queue = nil
@@ -162,6 +192,7 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	for n, d := range some {
 		if errors.Is(errs[n], pauses.ErrNotStarted) {
 			a.givenUp = stopEnding(ctx)
+			a.pausing.settle(a.declaration.Name, d, false)
 			a.addResult(ctx, d, outcome.Skipped, a.givenUp.Why)
 			continue
 		}
@@ -179,6 +210,9 @@ func owners(decisions []budget.Decision) []budget.Workload {
 
 // recordOutcome records the outcome of a decision, and creates its Event.
 func (a *actor) recordOutcome(ctx context.Context, d budget.Decision, err error) {
+	if d.Kind == budget.KindPause {
+		a.pausing.settle(a.declaration.Name, d, err == nil || errors.Is(err, outcome.ErrPlanned))
+	}
 	if errors.Is(err, outcome.ErrPlanned) {
 		a.planned = append(a.planned, d)
 		a.addResult(ctx, d, outcome.Planned, nil)

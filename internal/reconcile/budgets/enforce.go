@@ -22,6 +22,7 @@ type enforcer struct {
 	declared []budget.Declaration
 	// busy are the budgets with possible actions, and bystanders those that this run does not judge.
 	busy, bystanders []decide.Situation
+	pausing          podPauses
 }
 
 // takeTurns records the budgets without actions in parallel. The others take turns until nothing is
@@ -47,16 +48,62 @@ func (e *enforcer) takeTurns(ctx context.Context, works []*work, turns []loop.Tu
 	}
 }
 
-// rank is the order of the turns. Exceeded budgets pause a workload before others release it. Of these,
-// those that pause resumed workloads again come first.
+// rank is the order of the turns. Exceeded budgets pause a workload before others release it, or evict
+// its pods. Of these, those that pause resumed workloads again come first.
 func rank(s decide.Situation) int {
-	switch {
+	switch pauses := s.Declaration.Enforce.Action == budget.Pause; {
 	case !s.Enforces():
+		return 3
+	case !pauses:
 		return 2
-	case s.Declaration.Enforce.Action == budget.Pause && s.Declaration.Enforce.PausesAgain():
+	case s.Declaration.Enforce.PausesAgain():
 		return 0
 	}
 	return 1
+}
+
+// podPauses are the pods whose workloads budgets pause in this run, by UID, or as namespace/name.
+type podPauses map[string]podPause
+
+// podPause is the pause of a pod's workload by a budget: decided, and then done.
+type podPause struct {
+	budget string
+	done   bool
+}
+
+func podsOf(d budget.Decision) []string { return slices.Concat(d.Holding, d.Waiting) }
+
+// decided records which pauses a budget is going to make.
+func (p podPauses) decided(name string, decisions []budget.Decision) {
+	for _, d := range decisions {
+		if d.Kind == budget.KindPause {
+			for _, pod := range podsOf(d) {
+				p[pod] = podPause{budget: name}
+			}
+		}
+	}
+}
+
+// settle records that a decided pause was made, or will not be.
+func (p podPauses) settle(name string, d budget.Decision, made bool) {
+	for _, pod := range podsOf(d) {
+		switch {
+		case made:
+			p[pod] = podPause{budget: name, done: true}
+		case p[pod].budget == name:
+			delete(p, pod)
+		}
+	}
+}
+
+// of returns the pause of a pod's workload by another budget.
+func (p podPauses) of(name string, pod *budget.Pod) (podPause, bool) {
+	for _, key := range []string{pod.UID, pod.Namespace + "/" + pod.Name} {
+		if other, found := p[key]; found && other.budget != name {
+			return other, true
+		}
+	}
+	return podPause{}, false
 }
 
 // pauser returns the pauser of a budget in this run. It respects what other budgets would pause.

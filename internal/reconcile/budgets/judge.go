@@ -38,7 +38,8 @@ func (e *enforcer) judge(list []budget.Declaration, previous map[string]previous
 		e.statuses[d.Name] = w.judgement.plan.Status
 		if w.judgement.blocked == nil && !w.judgement.idle() {
 			e.busy = append(e.busy, s)
-			w.actor = &actor{kind: e.kind, cluster: e.cluster, books: b, pauser: e.pauser(d), declaration: d, judgement: w.judgement}
+			w.actor = &actor{kind: e.kind, cluster: e.cluster, books: b, pauser: e.pauser(d), declaration: d, judgement: w.judgement,
+				pausing: e.pausing}
 		}
 		e.announceAccepted(w.judgement)
 	}

@@ -179,7 +179,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 		k.reportUnrecognized(ctx, c, k.unread || slices.ContainsFunc(list, mayPause))
 		k.forgetStatuses(ctx, previous)
 	}
-	e := &enforcer{kind: k, cluster: c, books: b, inForce: inForce, declared: k.counted(uid, list)}
+	e := &enforcer{kind: k, cluster: c, books: b, inForce: inForce, declared: k.counted(uid, list), pausing: podPauses{}}
 	if e.judge(list, previous, granted, works); k.partial() {
 		e.bystanders = k.bystanders(uid, list, b, previous, granted, inForce)
 	}

@@ -2,6 +2,7 @@ package budgets_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 )
 
@@ -229,5 +231,43 @@ func TestRunOfOneBudgetKeepsMeasuresOfOthers(t *testing.T) {
 				t.Errorf("after a run of all it was resumed %d times, and the store holds %v", n, d.holds())
 			}
 		})
+	}
+}
+
+// TestPausesComeBeforeEvictions has one budget pause and another one evict the same Job's pod in one run. Whatever
+// their names are, the Job is paused, and its pod is not evicted: that could fail the Job for good. Another pod is.
+func TestPausesComeBeforeEvictions(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		for _, refused := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s pauses, refused %t", names[0], refused), func(t *testing.T) {
+				t.Parallel()
+				d := newFixture(t)
+				for n, action := range []budget.Action{budget.Pause, budget.Evict} {
+					d.Declare(enforcing(action), quietly, func(b *budget.Declaration) { b.Name = names[n] })
+				}
+				d.Cluster.Start("ml", "x", 4, ownedBy("Job", "j"))
+				d.Cluster.Start("ml", "bare", 4)
+				d.Cluster.Step(time.Hour)
+				d.Cluster.Stuck["j"] = true // its pod takes its time
+				if refused {
+					d.Cluster.Failing["Pause"] = errors.New("refused")
+				}
+				r, err := d.Process().Runner().Run(context.Background(), reconcile.RunOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				paused, evicted := slices.Contains(d.Cluster.Acts, "Pause j"), slices.Contains(d.Cluster.Acts, "Evict x")
+				if paused == refused || evicted != refused || !slices.Contains(d.Cluster.Acts, "Evict bare") {
+					t.Errorf("it did %q", d.Cluster.Acts)
+				}
+				said := slices.ContainsFunc(r.Decisions, func(o outcome.Result) bool {
+					return o.Error != nil && strings.Contains(fmt.Sprint(o.Error), "the budget "+names[0]+" pauses its workload in this run")
+				})
+				if said == refused {
+					t.Errorf("the decisions are %+v", r.Decisions)
+				}
+			})
+		}
 	}
 }
