@@ -21,92 +21,97 @@ import (
 // cluster is unreachable, and no node stays cordoned without a termination.
 func TestPoolsWithNodesConvergeAndRest(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(declarations().Draw(t, "declaration"))
-		w.cluster = newCluster()
-		w.cluster.reuse(rapid.Bool().Draw(t, "host names are used again"))
-		nodes := &spotpool.Nodes{MaxReplacementsPerRun: rapid.IntRange(1, 2).Draw(t, "max_replacements_per_run")}
-		nodes.Drain.OnTimeout = rapid.SampledFrom([]node.OnTimeout{node.Terminate, node.Keep}).Draw(t, "on_timeout")
-		onExceeded := rapid.SampledFrom([]spotpool.OnBudgetExceeded{spotpool.ExceededKeep, spotpool.ExceededDrain}).Draw(t, "on_budget_exceeded")
-		declare := func() {
-			w.d.Nodes, w.d.ClusterUID = nodes, clusterUID
-			w.d.Budget, w.d.OnBudgetExceeded, w.d.BudgetGracePeriod = "team-a", onExceeded, spotpool.Duration(10*time.Minute)
-			w.d = w.d.WithDefaults()
+	rapid.Check(t, func(t *rapid.T) { playWithNodes(t, func(decide.Situation, decide.Plan) {}) })
+}
+
+// playWithNodes draws what happens to a pool whose instances are nodes until it rests, and lets each plan be
+// seen.
+func playWithNodes(t *rapid.T, see func(decide.Situation, decide.Plan)) {
+	w := newWorld(declarations().Draw(t, "declaration"))
+	w.cluster = newCluster()
+	w.cluster.reuse(rapid.Bool().Draw(t, "host names are used again"))
+	nodes := &spotpool.Nodes{MaxReplacementsPerRun: rapid.IntRange(1, 2).Draw(t, "max_replacements_per_run")}
+	nodes.Drain.OnTimeout = rapid.SampledFrom([]node.OnTimeout{node.Terminate, node.Keep}).Draw(t, "on_timeout")
+	onExceeded := rapid.SampledFrom([]spotpool.OnBudgetExceeded{spotpool.ExceededKeep, spotpool.ExceededDrain}).Draw(t, "on_budget_exceeded")
+	declare := func() {
+		w.d.Nodes, w.d.ClusterUID = nodes, clusterUID
+		w.d.Budget, w.d.OnBudgetExceeded, w.d.BudgetGracePeriod = "team-a", onExceeded, spotpool.Duration(10*time.Minute)
+		w.d = w.d.WithDefaults()
+	}
+	declare()
+	w.strangers()
+	var log []string
+	check := func(s decide.Situation, p decide.Plan) {
+		see(s, p)
+		log = append(log, fmt.Sprintf("%s %q total %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Total, p.Capacity, p.Short,
+			p.Messages))
+		promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost),
+			w.brokenSurplus(s, p))
+		for _, d := range p.Decisions {
+			if d.Kind != spotpool.KindLaunch && w.cluster.away {
+				promise = fmt.Sprintf("%s while the cluster is away", d.Summary())
+			}
+		}
+		if promise != "" {
+			t.Fatalf("%s\n%s", promise, strings.Join(log, "\n"))
+		}
+	}
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s\n%+v\n%s", fmt.Sprintf(format, args...), w.d, strings.Join(log[max(0, len(log)-60):], "\n"))
+	}
+	for range rapid.IntRange(0, 25).Draw(t, "steps") {
+		if rapid.Bool().Draw(t, "of the cluster") {
+			log = append(log, w.happenToNodes(t))
+		} else {
+			log = append(log, w.happen(t))
 		}
 		declare()
-		w.strangers()
-		var log []string
-		check := func(s decide.Situation, p decide.Plan) {
-			log = append(log, fmt.Sprintf("%s %q total %d, capacity %d, short %q, %q", s.Now.Format(time.TimeOnly), p.Decisions, p.Total, p.Capacity, p.Short,
-				p.Messages))
-			promise := cmp.Or(brokenPromise(s, p), brokenNotice(s, p), w.budget.broken(s, p, w.lost), w.cluster.endlessNotice(s, p, w.lost),
-				w.brokenSurplus(s, p))
-			for _, d := range p.Decisions {
-				if d.Kind != spotpool.KindLaunch && w.cluster.away {
-					promise = fmt.Sprintf("%s while the cluster is away", d.Summary())
-				}
-			}
-			if promise != "" {
-				t.Fatalf("%s\n%s", promise, strings.Join(log, "\n"))
-			}
+		before := w.held() + w.journal.Missing()
+		f := fault{step: rapid.IntRange(0, 4).Draw(t, "step"), kind: faultKind(rapid.IntRange(0, 5).Draw(t, "fault"))}
+		if _, err := w.run(f, check); err != nil {
+			fail("%v", err)
 		}
-		fail := func(format string, args ...any) {
-			t.Helper()
-			t.Fatalf("%s\n%+v\n%s", fmt.Sprintf(format, args...), w.d, strings.Join(log[max(0, len(log)-60):], "\n"))
+		if after := w.held(); after > w.d.Maximum && after > before {
+			fail("%d machines, above maximum %d", after, w.d.Maximum)
 		}
-		for range rapid.IntRange(0, 25).Draw(t, "steps") {
-			if rapid.Bool().Draw(t, "of the cluster") {
-				log = append(log, w.happenToNodes(t))
-			} else {
-				log = append(log, w.happen(t))
-			}
-			declare()
-			before := w.held() + w.journal.Missing()
-			f := fault{step: rapid.IntRange(0, 4).Draw(t, "step"), kind: faultKind(rapid.IntRange(0, 5).Draw(t, "fault"))}
-			if _, err := w.run(f, check); err != nil {
-				fail("%v", err)
-			}
-			if after := w.held(); after > w.d.Maximum && after > before {
-				fail("%d machines, above maximum %d", after, w.d.Maximum)
-			}
+	}
+	w.calm()
+	w.cluster.calm()
+	w.cluster.calmOddities(w)
+	w.journal.NeverJoined = node.Streak{}
+	drained := onExceeded == spotpool.ExceededDrain && rapid.Bool().Draw(t, "exceeded for good")
+	if drained {
+		w.gate = usedUp
+	}
+	log = append(log, "calm")
+	idle := 0
+	for round := 0; idle < 45; round++ { // longer than a node that was kept rests
+		if round > 600 {
+			fail("the pool never rests")
 		}
-		w.calm()
-		w.cluster.calm()
-		w.cluster.calmOddities(w)
-		w.journal.NeverJoined = node.Streak{}
-		drained := onExceeded == spotpool.ExceededDrain && rapid.Bool().Draw(t, "exceeded for good")
-		if drained {
-			w.gate = usedUp
+		decided, err := w.run(fault{}, check)
+		if err != nil {
+			fail("%v", err)
 		}
-		log = append(log, "calm")
-		idle := 0
-		for round := 0; idle < 45; round++ { // longer than a node that was kept rests
-			if round > 600 {
-				fail("the pool never rests")
-			}
-			decided, err := w.run(fault{}, check)
-			if err != nil {
-				fail("%v", err)
-			}
-			idle++
-			if decided > 0 || w.moving() {
-				idle = 0
-			}
-			w.pass(2 * time.Minute)
+		idle++
+		if decided > 0 || w.moving() {
+			idle = 0
 		}
-		wrong := w.notHealed()
-		if drained {
-			wrong = w.notDrained()
+		w.pass(2 * time.Minute)
+	}
+	wrong := w.notHealed()
+	if drained {
+		wrong = w.notDrained()
+	}
+	if wrong != "" {
+		fail("%s", wrong)
+	}
+	for id, n := range w.cluster.nodes {
+		if n.CordonedBy != "" && w.runs(id) {
+			fail("%s is cordoned, and nothing ends it", id)
 		}
-		if wrong != "" {
-			fail("%s", wrong)
-		}
-		for id, n := range w.cluster.nodes {
-			if n.CordonedBy != "" && w.runs(id) {
-				fail("%s is cordoned, and nothing ends it", id)
-			}
-		}
-	})
+	}
 }
 
 // happenToNodes draws something that happens to the cluster, and says what.
