@@ -31,6 +31,7 @@ var (
 	zoneQuota   = meaning{class: errorclass.Quota, scope: spotpool.ScopeZone}
 	quotaUsedUp = meaning{class: errorclass.Quota, scope: spotpool.ScopePool}
 	notSold     = meaning{class: errorclass.Configuration, scope: spotpool.ScopeOffering}
+	zoneNotSold = meaning{class: errorclass.Configuration, scope: spotpool.ScopeZone}
 	mustChange  = meaning{class: errorclass.Configuration, scope: spotpool.ScopePool}
 	notAllowed  = meaning{class: errorclass.Authorization, scope: spotpool.ScopePool}
 	tooOften    = meaning{class: errorclass.Transient, scope: spotpool.ScopePool, retry: true}
@@ -96,12 +97,13 @@ var rules = []rule{
 
 	// The account may not have more.
 	{"LimitExceeded.UserSpotQuota", zoneQuota, remedyQuota},
-	{"InstancesQuotaLimitExceeded", quotaUsedUp, remedyQuota},
-	{"LimitExceeded.CvmInstanceQuota", quotaUsedUp, remedyQuota},
-	{"LimitExceeded.InstanceQuota", quotaUsedUp, remedyQuota},
+	// Another charge type or zone may have some left.
+	{"InstancesQuotaLimitExceeded", zoneQuota, remedyQuota},
+	{"LimitExceeded.CvmInstanceQuota", zoneQuota, remedyQuota},
+	{"LimitExceeded.InstanceQuota", zoneQuota, remedyQuota},
+	{"OverQuota", zoneQuota, remedyQuota},
 	{"LimitExceeded.TagValue", quotaUsedUp, remedyTagValues},
 	{"LimitExceeded*", quotaUsedUp, remedyQuota},
-	{"OverQuota", quotaUsedUp, remedyQuota},
 	{"InvalidParameterValue.TagQuotaLimitExceeded", quotaUsedUp, "An instance takes 50 tags: use fewer."},
 	{"InvalidAccount.InsufficientBalance", quotaUsedUp, remedyBalance},
 	{"InvalidAccount.UnpaidOrder", quotaUsedUp, remedyBalance},
@@ -113,13 +115,14 @@ var rules = []rule{
 	{"InvalidParameterValue.InstanceTypeNotFound", notSold, remedyOffering},
 	{"ResourceNotFound.InvalidZoneInstanceType", notSold, remedyOffering},
 	{"UnsupportedOperation.NoInstanceTypeSupportSpot", notSold, remedyOffering},
+	// Spot instances are refused, and on-demand ones may be sold.
+	{"UnsupportedOperation.SpotUnsupportedRegion", zoneNotSold, remedySpot},
+	{"InvalidInstanceChargeType.OnlySupportedForSpot", zoneNotSold, ""},
 	// "The specified image does not support the specified instance type."
 	{"InvalidParameterValue.InvalidImageForGivenInstanceType", notSold, "Take this offering out, or use an image for its instance type."},
 	{"ResourceUnavailable*", notSold, remedyOffering},
 
 	// The declaration must change.
-	{"UnsupportedOperation.SpotUnsupportedRegion", mustChange, remedySpot},
-	{"InvalidInstanceChargeType.OnlySupportedForSpot", mustChange, ""},
 	{"UnsupportedRegion", mustChange, remedyRegion},
 	{"InvalidRegion*", mustChange, remedyRegion},
 	{"InvalidParameterValue.InvalidRegion", mustChange, remedyRegion},
