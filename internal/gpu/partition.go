@@ -46,8 +46,8 @@ var migProducts = []struct {
 	{regexp.MustCompile(`(?i)(^|[-_ ])(RTX[-_ ]PRO[-_ ][45]\d00|Thor)([-_ ]|$)`), 2},
 }
 
-// fewSlices are the profiles of GPUs with less than seven slices, with all numbers of slices of the GPUs
-// that have such a profile, the most first. The names of the others are those of GPUs with seven.
+// fewSlices are the profiles of GPUs with less than seven slices. Each has the numbers of slices of all
+// GPUs with this profile, the most first. Other profiles are of GPUs with seven.
 var fewSlices = map[[2]int64][]int64{
 	{1, 6}: {4}, {2, 12}: {4}, {4, 24}: {4}, {4, 96}: {4},
 	{1, 16}: {2}, {2, 32}: {2},
@@ -62,7 +62,7 @@ func (p migProfile) slices(model string) (slices int64, doubt string) {
 			return 7, ""
 		}
 		if len(few) > 1 {
-			doubt = fmt.Sprintf("its node has no label %s, and GPUs with the MIG slice %dg.%dgb have between %d and %d of them: counted as one of %d",
+			doubt = fmt.Sprintf("its node has no label %s: GPUs with the MIG slice %dg.%dgb have between %d and %d of them. It counts as one of %d",
 				nvidiaProductLabel, p.compute, p.memory, few[len(few)-1], few[0], few[0])
 		}
 		return few[0], doubt

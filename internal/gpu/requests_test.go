@@ -173,17 +173,19 @@ func TestSharesByCapacity(t *testing.T) {
 			map[string]string{"nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "1", "nvidia.com/gpu.sharing-strategy": "none"}, "1/50", "label",
 		},
 		"devices that are shared by different numbers": {
-			"nvidia.com/gpu=6", "nvidia.com/gpu=6", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "4"}, "3/2", "each nvidia.com/gpu is 1/3",
+			"nvidia.com/gpu=6", "nvidia.com/gpu=6", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "4"}, "3/2",
+			"each nvidia.com/gpu is 1/3",
 		},
 		"a label of more": {
-			"nvidia.com/gpu=1", "nvidia.com/gpu=8", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "2"}, "1/4", "each nvidia.com/gpu is 1/4",
+			"nvidia.com/gpu=1", "nvidia.com/gpu=8", map[string]string{"nvidia.com/gpu.count": "2", "nvidia.com/gpu.replicas": "2"}, "1/4",
+			"each nvidia.com/gpu is 1/4",
 		},
 		"a slice": {
 			"nvidia.com/mig-1g.5gb.shared=1", "nvidia.com/mig-1g.5gb.shared=14", map[string]string{"nvidia.com/mig-1g.5gb.count": "7"}, "1/14", "",
 		},
 		"slices with the strategy single": {
-			"nvidia.com/gpu=1", "nvidia.com/gpu=14", map[string]string{"nvidia.com/gpu.count": "7", "nvidia.com/gpu.slices.gi": "1", "nvidia.com/mig.strategy": "single"},
-			"1/14", "",
+			"nvidia.com/gpu=1", "nvidia.com/gpu=14",
+			map[string]string{"nvidia.com/gpu.count": "7", "nvidia.com/gpu.slices.gi": "1", "nvidia.com/mig.strategy": "single"}, "1/14", "",
 		},
 		"fewer units than devices": {"nvidia.com/gpu=1", "nvidia.com/gpu=7", map[string]string{"nvidia.com/gpu.count": "8"}, "1", ""},
 		"no number":                {"nvidia.com/gpu=1", "nvidia.com/gpu=7", map[string]string{"nvidia.com/gpu.count": "many"}, "1", ""},
@@ -216,7 +218,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		{"shared by an unknown number", "nvidia.com/gpu.shared=1", "1", "nvidia.com/gpu.replicas"},
 		{"a shared slice", "nvidia.com/mig-1g.5gb.shared=1", "1/7", "nvidia.com/mig-1g.5gb.replicas"},
 		{"a slice of 24 GB of an unknown GPU", "nvidia.com/mig-1g.24gb=1", "1/7", "GPUs with the MIG slice 1g.24gb have between 2 and 7 of them"},
-		{"a slice of 48 GB of an unknown GPU", "nvidia.com/mig-2g.48gb=1", "1/2", "have between 2 and 4 of them: counted as one of 4"},
+		{"a slice of 48 GB of an unknown GPU", "nvidia.com/mig-2g.48gb=1", "1/2", "have between 2 and 4 of them. It counts as one of 4"},
 		{"HAMi memory of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096", "1", "its node node-1 has no label nvidia.com/gpu.memory"},
 		{"HAMi memory and cores of an unknown card", "nvidia.com/gpu=1 nvidia.com/gpumem=4096 nvidia.com/gpucores=20", "1/5", "only its cores are counted"},
 		{"qGPU memory alone", "tke.cloud.tencent.com/qgpu-memory=4", "0", "not counted"},

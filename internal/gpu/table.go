@@ -44,9 +44,9 @@ func DefaultWeights() []DefaultWeight {
 		dra     = "Kubernetes API reference, resource.k8s.io/v1 ResourceClaim and ResourceSlice"
 	)
 	return []DefaultWeight{
-		{nvidiaGPU, "1", "1/replicas if the node's labels show time-slicing or MPS, or gpu.count / capacity; g/7 if its product label names a MIG profile", plugin},
+		{nvidiaGPU, "1", "1/replicas, or gpu.count / capacity, if time-slicing or MPS shares it; g/7 if the product label names a MIG profile", plugin},
 		{nvidiaShared, "1/replicas", "from the node's label nvidia.com/gpu.replicas, or gpu.count / capacity; two of them are not two GPUs", plugin},
-		{"nvidia.com/mig-<g>g.<m>gb", "g/7", "by compute; g/4 on A30 and RTX PRO 6000, g/2 on RTX PRO 5000, RTX PRO 4500 and Thor; with .shared by its replicas, too", mig},
+		{"nvidia.com/mig-<g>g.<m>gb", "g/7", "by compute; g/4 on A30 and RTX PRO 6000; g/2 on RTX PRO 5000, 4500 and Thor; with .shared by its replicas", mig},
 		{nvidiaGPU + " with gpucores, gpumem or gpumem-percentage", "max(cores/100, memory/card)", "HAMi; of those that are requested", hami},
 		{volcanoVGPU, "max(cores/100, memory/card)", "with vgpu-cores, vgpu-memory and vgpu-memory-percentage, by the same rule", volcano},
 		{amdGPU, "1", "1/partitions if the node's label amd.com/compute-memory-partition names a mode", amd},

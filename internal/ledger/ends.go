@@ -19,8 +19,8 @@ func (e End) clampTo(held Time) End {
 	return End{Earliest: max(e.Earliest, held), At: max(e.At, held), Source: e.Source}
 }
 
-// statusLag is how long after a container's end its status may still read "Running": a second or two
-// on any node, and up to ten if its kubelet is busy.
+// statusLag is how long after a container's end its status may still read "Running". It is a second or
+// two on any node, and up to ten seconds if its kubelet is busy.
 const statusLag Time = 10_000
 
 // clampToRead moves an end to a read of the pod's status that showed it with its GPUs. A container's

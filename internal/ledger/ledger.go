@@ -50,7 +50,7 @@ func (l *Ledger) Merge(r Record) error {
 //
 //   - it reopens an interval that was closed by an estimate, an Event or a deletion timestamp if the pod still held its GPUs after that
 //   - if only this run reports the end, it gives the end the range since the run before (Header.LastRun)
-//   - it never moves an end before a run that observed the pod, or before a known end; a container's own end may be ten seconds before such a run
+//   - it never moves an end before a known one, or before a run that observed the pod. A container's own end may be ten seconds before such a run.
 //   - it keeps a confirmed allocation until a better confirmed one differs
 func (l *Ledger) Observe(r Record) error {
 	if err := r.normalize(); err != nil {

@@ -79,7 +79,7 @@ func (o *connection) Close() error {
 	return o.Conn.Close()
 }
 
-// state is told of a connection's state by the server.
+// state records a connection's state, which the server reports.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if encrypted, ok := conn.(*tls.Conn); ok {
 		conn = encrypted.NetConn()

@@ -10,7 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -79,7 +79,7 @@ func TestTLSServesHTTP2(t *testing.T) {
 		t.Cleanup(transport.CloseIdleConnections)
 		client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		for path, code := range map[string]int{"/livez": 200, "/readyz": 200, "/api/v1/budgets": 401, "/metrics": 401, "/": 303} {
-			response, err := client.Get("https://" + address + path) //nolint:noctx // it ends with the test
+			response, err := client.Get("https://" + address + path)
 			if err != nil {
 				t.Fatalf("HTTP/%d %s: %v", major, path, err)
 			}
@@ -88,7 +88,7 @@ func TestTLSServesHTTP2(t *testing.T) {
 				t.Errorf("HTTP/%d %s: %s by %s", major, path, response.Status, response.Proto)
 			}
 		}
-		response, err := client.PostForm("https://"+address+"/login", url.Values{"token": {"secret"}}) //nolint:noctx // it ends with the test
+		response, err := client.PostForm("https://"+address+"/login", url.Values{"token": {"secret"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +117,8 @@ func TestNoClientKeepsOthersOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				if strings.HasSuffix(begin, "\r\n\r\n") {
-					if response, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || response.StatusCode != 200 {
-						t.Fatal(response, err)
+					if err := answered(conn); err != nil {
+						t.Fatal(err)
 					}
 				}
 			}
@@ -127,7 +127,7 @@ func TestNoClientKeepsOthersOut(t *testing.T) {
 					DisableKeepAlives: true, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext,
 				}}
 				for n := range 5 {
-					response, err := probe.Get("http://" + address + "/livez") //nolint:noctx // it has a timeout
+					response, err := probe.Get("http://" + address + "/livez")
 					if err != nil {
 						t.Fatalf("probe %d from %s: %v", n, from, err)
 					}
@@ -147,11 +147,7 @@ func TestTheHeaviestClientLosesAConnection(t *testing.T) {
 		if _, err := io.WriteString(conn, request); err != nil {
 			return err
 		}
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err == nil && response.StatusCode != 200 {
-			err = fmt.Errorf("%s", response.Status)
-		}
-		return err
+		return answered(conn)
 	}
 	light, heavy := dial(t, address, "127.0.0.3"), dial(t, address, "127.0.0.2")
 	for _, conn := range []net.Conn{light, heavy} {
@@ -170,6 +166,19 @@ func TestTheHeaviestClientLosesAConnection(t *testing.T) {
 	if err := answers(heavy); err == nil {
 		t.Error("the oldest idle connection of the client with the most is still open")
 	}
+}
+
+// answered reads a response, and returns an error unless it is 200 OK.
+func answered(conn net.Conn) error {
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
 }
 
 // dial connects from a loopback address until the test ends.
@@ -203,7 +212,8 @@ func TestBehindProxy(t *testing.T) {
 				host = "Host: gpupool.example.com"
 			}
 			log.Reset()
-			if w := ask(t, h, http.MethodGet, "/api/v1/budgets", "", host, forwarded); w.Code != http.StatusOK || !strings.Contains(log.String(), " from="+from+" ") {
+			w := ask(t, h, http.MethodGet, "/api/v1/budgets", "", host, forwarded)
+			if w.Code != http.StatusOK || !strings.Contains(log.String(), " from="+from+" ") {
 				t.Errorf("behind a proxy: %t, %s: %d, and the log is %s", behind, forwarded, w.Code, &log)
 			}
 		}

@@ -105,9 +105,8 @@ func (a *actor) doSome(ctx context.Context) {
 	}
 }
 
-// yieldToPauses leaves to other budgets the pods whose workloads they pause in this run: a paused Job starts
-// again, and an evicted one may have failed. It returns false if the turn is over: all that is left waits for
-// such pauses.
+// yieldToPauses evicts no pod whose workload another budget pauses in this run. A paused Job starts again;
+// one whose pod is evicted may fail for good. It returns false if all that is left waits for such pauses.
 func (a *actor) yieldToPauses(ctx context.Context) bool {
 	for waiting := 0; waiting < len(a.queue); {
 		d := a.queue[0]

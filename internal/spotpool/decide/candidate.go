@@ -153,7 +153,7 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	case c.price == 0:
 		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
 	case v.unpriced != "":
-		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: fmt.Sprintf("the price of %s is unknown, so max_hourly_cost could not be kept", v.unpriced)}
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "the price of " + v.unpriced + " is unknown, so max_hourly_cost could not be kept"}
 	}
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{

@@ -56,7 +56,8 @@ func planLines(s decide.Situation, p decide.Plan) []string {
 		add("has", fmt.Sprintf("%+v", standing))
 	}
 	for _, a := range decide.Appraise(s, p) {
-		add("offering", fmt.Sprintf("%s %s: %d, launches %d, %s %s %s", a.AvailabilityZone, a.ChargeType, a.Total, a.Launches, a.Code, a.Why, a.Until.Format(time.TimeOnly)))
+		add("offering", fmt.Sprintf("%s %s: %d, launches %d, %s %s %s", a.AvailabilityZone, a.ChargeType, a.Total, a.Launches, a.Code, a.Why,
+			a.Until.Format(time.TimeOnly)))
 	}
 	return lines
 }

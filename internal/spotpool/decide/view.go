@@ -75,8 +75,8 @@ func (v View) priceOf(o spotpool.Offering, charge spotpool.ChargeType) spotpool.
 	return o.SpotMaxPrice
 }
 
-// costOf returns the highest price of a member: its market price, else the last known one, else
-// the cap of its launch; 0 if none is known.
+// costOf returns the highest price of a member: its market price, the last known one, or the cap of
+// its launch. It is 0 if none of these is known.
 func (v View) costOf(m Member) spotpool.Price {
 	if m.Price > 0 {
 		return m.Price

@@ -71,7 +71,7 @@ func TestTheKubeletProbesAServer(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate that nobody trusts, as probes do not ask for one.
+// certificate writes a certificate of no known authority. Probes accept any.
 func certificate(t *testing.T) (crt, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
