@@ -44,6 +44,7 @@ type world struct {
 	now         time.Time
 	made        int
 	history     map[string]history.Event
+	see         func(decide.Plan) // it gets each plan, unless nil
 }
 
 func newWorld(d stockpool.Declaration) *world {
@@ -71,6 +72,9 @@ func (w *world) decide() decide.Plan {
 	if plan.Ask {
 		observed.WouldBe = w.applied(plan.Replicas)
 		plan = decide.Decide(w.situation(observed))
+	}
+	if w.see != nil {
+		w.see(plan)
 	}
 	return plan
 }

@@ -18,74 +18,80 @@ import (
 // Budgets are respected, and once all is quiet the pool is in sync.
 func TestPoolRecoversFromAnyFault(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(declared(func(d *stockpool.Declaration) {
-			if rapid.Bool().Draw(t, "keeps available") {
-				d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 5
-			}
-		}))
-		t.Repeat(map[string]func(*rapid.T){
-			"run": func(t *rapid.T) { w.run(t, death(rapid.IntRange(0, 2).Draw(t, "dies"))) },
-			"wait": func(*rapid.T) {
-				w.now = w.now.Add(time.Minute)
-			},
-			"declare": func(t *rapid.T) {
-				w.declaration.Replicas = rapid.IntRange(0, 5).Draw(t, "replicas")
-				w.declaration.Generation++
-			},
-			"scale": func(t *rapid.T) {
-				if w.live != nil {
-					*w.live.Spec.Replicas = int32(rapid.IntRange(0, 6).Draw(t, "to"))
-					w.control()
-				}
-			},
-			"edit": func(*rapid.T) {
-				if w.live != nil {
-					w.live.Spec.Template.Spec.Containers[0].Image = "another"
-				}
-			},
-			"delete": func(*rapid.T) {
-				w.live = nil
+	rapid.Check(t, func(t *rapid.T) { playFaults(t, nil) })
+}
+
+// playFaults draws what happens to a pool until all is quiet, and lets each plan be seen.
+func playFaults(t *rapid.T, see func(*world, decide.Plan)) {
+	w := newWorld(declared(func(d *stockpool.Declaration) {
+		if rapid.Bool().Draw(t, "keeps available") {
+			d.ReplicasPolicy, d.Maximum = stockpool.ReplicasAvailable, 5
+		}
+	}))
+	if see != nil {
+		w.see = func(p decide.Plan) { see(w, p) }
+	}
+	t.Repeat(map[string]func(*rapid.T){
+		"run": func(t *rapid.T) { w.run(t, death(rapid.IntRange(0, 2).Draw(t, "dies"))) },
+		"wait": func(*rapid.T) {
+			w.now = w.now.Add(time.Minute)
+		},
+		"declare": func(t *rapid.T) {
+			w.declaration.Replicas = rapid.IntRange(0, 5).Draw(t, "replicas")
+			w.declaration.Generation++
+		},
+		"scale": func(t *rapid.T) {
+			if w.live != nil {
+				*w.live.Spec.Replicas = int32(rapid.IntRange(0, 6).Draw(t, "to"))
 				w.control()
-			},
-			"take": func(t *rapid.T) {
-				if len(w.pods) > 0 {
-					w.pods[rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")].Labels["session"] = "x"
-				}
-			},
-			"give back": func(t *rapid.T) {
-				if len(w.pods) > 0 {
-					delete(w.pods[rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")].Labels, "session")
-				}
-			},
-			"fall ill": func(t *rapid.T) {
-				if len(w.pods) > 0 {
-					w.fall(t, rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod"))
-				}
-			},
-			"recover": func(*rapid.T) { w.recover() },
-			"judge": func(t *rapid.T) {
-				w.covers = rapid.SampledFrom([][]decide.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t,
-					"budgets")
-			},
-			"": func(t *rapid.T) { w.verify(t) },
-		})
-		w.covers = nil
-		w.recover()
-		w.now = w.now.Add(time.Minute)
-		if w.settle() < 0 {
-			t.Fatalf("it never settles: %v", w.decide().Decisions)
-		}
-		p := w.decide()
-		if p.Status.Phase != decide.Ready && p.Status.Of(decide.Stocked).Reason != decide.AtMaximum || int(*w.live.Spec.Replicas) != p.Replicas {
-			t.Fatalf("all is quiet, and it is %+v", p.Status)
-		}
-		if d := w.declaration; d.ReplicasPolicy != stockpool.ReplicasAvailable && p.Replicas != d.Replicas {
-			t.Errorf("it has %d pods of %d", p.Replicas, d.Replicas)
-		} else if d.ReplicasPolicy == stockpool.ReplicasAvailable && p.Status.Available != d.Replicas && p.Replicas != d.Maximum {
-			t.Errorf("it has %d available of %d, and %d in all", p.Status.Available, d.Replicas, p.Replicas)
-		}
+			}
+		},
+		"edit": func(*rapid.T) {
+			if w.live != nil {
+				w.live.Spec.Template.Spec.Containers[0].Image = "another"
+			}
+		},
+		"delete": func(*rapid.T) {
+			w.live = nil
+			w.control()
+		},
+		"take": func(t *rapid.T) {
+			if len(w.pods) > 0 {
+				w.pods[rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")].Labels["session"] = "x"
+			}
+		},
+		"give back": func(t *rapid.T) {
+			if len(w.pods) > 0 {
+				delete(w.pods[rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod")].Labels, "session")
+			}
+		},
+		"fall ill": func(t *rapid.T) {
+			if len(w.pods) > 0 {
+				w.fall(t, rapid.IntRange(0, len(w.pods)-1).Draw(t, "pod"))
+			}
+		},
+		"recover": func(*rapid.T) { w.recover() },
+		"judge": func(t *rapid.T) {
+			w.covers = rapid.SampledFrom([][]decide.Cover{nil, {exceeded}, {pausing}, {unknown}, {{Budget: "b"}, pausing}, {unknown, pausing}}).Draw(t,
+				"budgets")
+		},
+		"": func(t *rapid.T) { w.verify(t) },
 	})
+	w.covers = nil
+	w.recover()
+	w.now = w.now.Add(time.Minute)
+	if w.settle() < 0 {
+		t.Fatalf("it never settles: %v", w.decide().Decisions)
+	}
+	p := w.decide()
+	if p.Status.Phase != decide.Ready && p.Status.Of(decide.Stocked).Reason != decide.AtMaximum || int(*w.live.Spec.Replicas) != p.Replicas {
+		t.Fatalf("all is quiet, and it is %+v", p.Status)
+	}
+	if d := w.declaration; d.ReplicasPolicy != stockpool.ReplicasAvailable && p.Replicas != d.Replicas {
+		t.Errorf("it has %d pods of %d", p.Replicas, d.Replicas)
+	} else if d.ReplicasPolicy == stockpool.ReplicasAvailable && p.Status.Available != d.Replicas && p.Replicas != d.Maximum {
+		t.Errorf("it has %d available of %d, and %d in all", p.Status.Available, d.Replicas, p.Replicas)
+	}
 }
 
 // TestNoScaleDownOfItsOwnEndsAPodInUse, however the pods are.
