@@ -1,6 +1,5 @@
-// Package recordtest compares the plans of drawn situations with those on record, testdata/plans.txt. A
-// change of a rule so shows in which situations it decides otherwise, also where no other test has the
-// number. No code outside of tests may import it.
+// Package recordtest compares the plans of drawn situations with those on record, testdata/plans.txt. So a
+// changed rule shows in which situations it decides otherwise. No code outside of tests may import it.
 package recordtest
 
 import (
