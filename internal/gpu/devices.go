@@ -15,7 +15,8 @@ type Devices struct {
 	// Slices is the label nvidia.com/gpu.slices.gi: MIG's compute slices of a device. Zero if
 	// unknown.
 	Slices int64
-	// Replicas is how many share one device, by resource; absent if exclusive.
+	// Replicas is how many share one device, by resource; absent if exclusive. It is 1 if a label says so and
+	// Parts contradicts it.
 	Replicas map[string]int
 	// Parts are which part of a device one unit is, by resource, where the node lists more units than
 	// it has devices.
@@ -42,7 +43,7 @@ func (n *Node) devices() *Devices {
 func (d *Devices) nvidiaUnit(model string) (weight *big.Rat, doubt string) {
 	part, _, doubt := d.part(nvidiaGPU, nvidiaGPU)
 	device, slices := d.nvidiaDevice(model)
-	return part.Mul(part, device), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(part, device), cmp.Or(doubt, slices)
 }
 
 // nvidiaSharedUnit returns the weight of one nvidia.com/gpu.shared.
@@ -52,23 +53,23 @@ func (d *Devices) nvidiaSharedUnit(model string) (weight *big.Rat, doubt string)
 		return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
 	}
 	device, slices := d.nvidiaDevice(model)
-	return part.Mul(part, device), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(part, device), cmp.Or(doubt, slices)
 }
 
 // part returns which part of a device one unit of a resource is. The node says that twice: by a label of the
 // device's resource, and by its capacity. If these contradict each other, the smaller part counts.
 func (d *Devices) part(resource, device string) (part *big.Rat, known bool, doubt string) {
 	replicas := max(d.Replicas[device], d.Replicas[resource])
-	byLabel, byCapacity := big.NewRat(1, int64(max(replicas, 1))), d.Parts[resource]
+	byLabel, byCapacity := shared(one, replicas), d.Parts[resource]
 	switch {
 	case byCapacity == nil:
 		return byLabel, replicas > 1, ""
 	case replicas > 0 && byLabel.Cmp(byCapacity) != 0:
 		doubt = fmt.Sprintf("its node's label %s.replicas is %d, and by the node's capacity each %s is %s of a device: the smaller part is counted",
 			device, replicas, resource, byCapacity.RatString())
-		return new(big.Rat).Set(least(byLabel, byCapacity)), true, doubt
+		return least(byLabel, byCapacity), true, doubt
 	}
-	return new(big.Rat).Set(byCapacity), true, ""
+	return byCapacity, true, ""
 }
 
 func (d *Devices) nvidiaDevice(model string) (weight *big.Rat, doubt string) {
@@ -90,7 +91,7 @@ func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt string
 	if profile.shared && !known {
 		return part, "its node has no label " + base + ".replicas: each " + resource + " is counted as a whole slice"
 	}
-	return share.Mul(share, part), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(share, part), cmp.Or(doubt, slices)
 }
 
 // amdUnit returns the weight of one amd.com/gpu: a GPU, or one partition if all GPUs of the node

@@ -50,7 +50,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := bearer(r)
-	if cookie, err := r.Cookie(page.Cookie(!g.Loopback || g.BehindProxy || r.TLS != nil)); err == nil && token == "" && isPage && safe(r.Method) {
+	if cookie, err := r.Cookie(page.Cookie(!g.Loopback || r.TLS != nil)); err == nil && token == "" && isPage && safe(r.Method) {
 		token = cookie.Value
 	}
 	u, err := g.Authenticator.Authenticate(r.Context(), token)
@@ -125,7 +125,7 @@ var crossOrigin = http.NewCrossOriginProtection()
 // does not.
 func (g *guard) refuse(r *http.Request) (int, string) {
 	switch {
-	case g.Loopback && !g.BehindProxy && !Loopback(r.Host):
+	case g.Loopback && !Loopback(r.Host):
 		return http.StatusMisdirectedRequest, "this server is for the local machine: use 127.0.0.1, [::1] or localhost as its name"
 	case safe(r.Method):
 		return 0, ""

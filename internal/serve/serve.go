@@ -38,6 +38,7 @@ type Options struct {
 
 // Handler returns the handler of all requests.
 func Handler(o Options) http.Handler {
+	o.Loopback = o.Loopback && !o.BehindProxy // others reach it by the proxy
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { healthy(w) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func Handler(o Options) http.Handler {
 	of := api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted}
 	api.Add(mux, of)
 	page.Add(mux, page.Options{
-		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback || o.BehindProxy,
+		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback,
 	})
 	return &guard{Options: o, next: compact(withProblems(mux))}
 }

@@ -2,7 +2,6 @@ package decide_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -30,7 +29,9 @@ func planLines(s decide.Situation, p decide.Plan) []string {
 	for _, d := range p.Decisions {
 		add("decides", d.String())
 	}
-	add("refuses", slices.DeleteFunc([]string{p.Refusal}, func(text string) bool { return text == "" })...)
+	if p.Refusal != "" {
+		add("refuses", p.Refusal)
+	}
 	add("short", p.Short.Texts()...)
 	add("warns", p.Warnings...)
 	add("says", p.Messages...)
