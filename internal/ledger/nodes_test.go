@@ -102,7 +102,7 @@ func TestNodesAreForgottenWithWhatEnded(t *testing.T) {
 func TestManyNodesAreSeveralDocuments(t *testing.T) {
 	t.Parallel()
 	l := ledger.New(cluster)
-	for n := range 40_000 {
+	for n := range 24_000 {
 		sum := sha256.Sum256([]byte(uid(n)))
 		random := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 		err := l.Remember(ledger.Node{
