@@ -60,8 +60,6 @@ func (p Plan) Settle(done []budget.Decision) budget.Status {
 			frozen = true
 		case budget.KindUnfreeze:
 			frozen = false
-		case budget.KindPause:
-			paused++
 		case budget.KindResume:
 			paused--
 		case budget.KindEvict:
@@ -69,9 +67,10 @@ func (p Plan) Settle(done []budget.Decision) budget.Status {
 		}
 	}
 	p.report(&s, done, frozen)
-	s = s.WithEffects(p.effectsOf(done))
+	effects := p.effectsOf(done)
+	s = s.WithEffects(effects) // not all of them
 	due := func(measure budget.Action) bool {
-		return slices.ContainsFunc(s.Effects, func(e budget.Effect) bool { return e.Measure == measure })
+		return slices.ContainsFunc(effects, func(e budget.Effect) bool { return e.Measure == measure })
 	}
 	s.Fired = slices.Compact(slices.Sorted(slices.Values(s.Fired)))
 	for _, measure := range []struct {

@@ -57,6 +57,7 @@ func TestGraceRunsFromTheLatestOfThree(t *testing.T) {
 		{name: "all long ago", since: time.Hour, published: 900 * time.Hour, reported: time.Hour, acts: true},
 		{name: "to the moment", since: time.Hour, published: 900 * time.Hour, reported: 10 * time.Minute, acts: true},
 		{name: "crossed lately", since: 9 * time.Minute, published: 900 * time.Hour, reported: 9 * time.Minute},
+		{name: "crossed again lately", since: 9 * time.Minute, published: 900 * time.Hour, reported: time.Hour},
 		{name: "published lately", since: time.Hour, published: 9 * time.Minute, reported: time.Hour},
 		{name: "reported lately", since: time.Hour, published: 900 * time.Hour, reported: 9 * time.Minute},
 		{name: "never reported", since: time.Hour, published: 900 * time.Hour, unreported: true},
@@ -195,6 +196,9 @@ func TestWhatIsInForceIsUndone(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.enforced, p.Status.Enforced); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
+		}
+		if of := p.Status.Paused; len(of) != 1 || of[0].Name != "mine" {
+			t.Errorf("%s: the status lists as paused %v", test.name, of)
 		}
 		for _, d := range p.Decisions {
 			if d.Owner != nil && d.Owner.Name != "mine" {

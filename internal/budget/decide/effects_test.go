@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +23,14 @@ func TestAnEffectThatWasNotObservedIsNotDone(t *testing.T) {
 		t.Errorf("unobserved, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
 	}
 	s.Owned = true
-	if got := Decide(s, nil).Status; !cmp.Equal(got.Enforced, []budget.Action{budget.Pause}) || got.Effects != nil {
-		t.Errorf("no pod is left, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
+	if got := Decide(s, nil).Status; !cmp.Equal(got.Enforced, []budget.Action{budget.Pause}) || got.Effects != nil ||
+		!slices.Equal(kindsOf(got.Unreported), []string{"paused done"}) || got.Unreported[0].Reasons != nil {
+		t.Errorf("no pod is left, %v is enforced, the effects are %v, and the events %+v", got.Enforced, got.Effects, got.Unreported)
+	}
+	early := s
+	early.Declaration.PublishedAt = noon
+	if got := Decide(early, nil).Status; !cmp.Equal(got.Effects, s.Previous.Effects) || len(got.Unreported) > 0 {
+		t.Errorf("within a new grace, the effects are %v, and the events %+v", got.Effects, got.Unreported)
 	}
 	p.Of.Stopped = true
 	s.Pods = []budget.Pod{p}
@@ -33,6 +40,33 @@ func TestAnEffectThatWasNotObservedIsNotDone(t *testing.T) {
 	s.Pods[0].Deletion = ms(noon.Add(time.Minute))
 	if got := Decide(s, nil).Status; got.Effects != nil {
 		t.Errorf("its pod is about to be gone, and the effects are %v", got.Effects)
+	}
+}
+
+// TestUnobservedPausesLastAsLongAsTheyAreMeant: the budget's own until they are undone, and those
+// of a stock pool while the budget asks for them.
+func TestUnobservedPausesLastAsLongAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	train := pod("train-1", 0).Of.Workload
+	for name, tt := range map[string]struct {
+		action    budget.Action
+		consumed  int64
+		paused    []Paused
+		stockPool string
+		lasts     bool
+	}{
+		"evict in place of pause":     {budget.Evict, 100 * budget.Hour, []Paused{{Workload: train, BudgetUID: "uid-a"}}, "", true},
+		"resumed manually":            {budget.Pause, 100 * budget.Hour, []Paused{{Workload: train, BudgetUID: "uid-a", Undone: true}}, "", false},
+		"of a stock pool":             {budget.Pause, 100 * budget.Hour, nil, "stock_pool/ml/pool", true},
+		"of a stock pool, usage fell": {budget.Pause, 99 * budget.Hour, nil, "stock_pool/ml/pool", false},
+	} {
+		s := situation(enforcing(tt.action), tt.consumed)
+		s.Paused = tt.paused
+		s.Previous.Effects = []budget.Effect{budget.NewEffect(budget.Pause, "Deployment ml/train", train.UID, []string{"ml/train-1"}, s.Previous.At)}
+		s.Previous.Effects[0].StockPool = tt.stockPool
+		if n := budget.CountEffects(Decide(s, nil).Status.Effects, budget.Pause, budget.Requested); (n == 1) != tt.lasts {
+			t.Errorf("%s: the status has %d pauses that were requested", name, n)
+		}
 	}
 }
 
@@ -75,18 +109,27 @@ func TestAPodThatEndsInYearsIsNotPaused(t *testing.T) {
 }
 
 // TestADeletionWithALongGracePeriodExemptsNoWorkload: a tenant deletes its pod so that it ends in years. Its
-// workload is paused as any other.
+// workload is paused as any other, unless the pod is about to be gone or holds no GPU.
 func TestADeletionWithALongGracePeriodExemptsNoWorkload(t *testing.T) {
 	t.Parallel()
-	for _, ends := range []time.Time{noon.AddDate(10, 0, 0), noon.Add(-budget.EndSlack)} {
+	for name, tt := range map[string]struct {
+		ends   time.Time
+		gpus   int64
+		paused []string
+	}{
+		"in years":                    {noon.AddDate(10, 0, 0), 1000, []string{"pause StatefulSet ml/train"}},
+		"overdue":                     {noon.Add(-budget.EndSlack), 1000, []string{"pause StatefulSet ml/train"}},
+		"within max_grace_period":     {noon.Add(5 * time.Minute), 1000, nil},
+		"in years, and holds no GPUs": {noon.AddDate(10, 0, 0), 0, nil},
+	} {
 		s := situation(enforcing(budget.Pause), 100*budget.Hour)
 		p := owned(pod("train-0", 0), "apps/v1", "StatefulSet", "train")
-		p.Deletion = ms(ends)
+		p.Deletion, p.MilliGPUs = ms(tt.ends), tt.gpus
 		s.Pods = []budget.Pod{p}
 		plan := Decide(s, nil)
-		diff := cmp.Diff([]string{"pause StatefulSet ml/train"}, summaries(plan))
-		if diff != "" || !slices.Equal(plan.Decisions[0].Holding, []string{"ml/train-0"}) {
-			t.Errorf("its pod ends at %v: %s; %+v", ends, diff, plan.Decisions)
+		diff := cmp.Diff(tt.paused, summaries(plan))
+		if diff != "" || tt.paused != nil && !slices.Equal(plan.Decisions[0].Holding, []string{"ml/train-0"}) {
+			t.Errorf("its pod ends %s: %s; %+v", name, diff, plan.Decisions)
 		}
 	}
 }
@@ -126,5 +169,25 @@ func TestWhatAStockPoolIsLeftIsWaitedFor(t *testing.T) {
 	s.Previous.Effects, s.Now = plan.Status.Effects, noon.Add(budget.EffectTimeout)
 	if plan = Decide(s, nil); len(plan.Ineffective) != 1 || plan.Ineffective[0].StockPool != "stock_pool/ml/pool" {
 		t.Errorf("once its time is over, %v is ineffective", plan.Ineffective)
+	}
+}
+
+// TestARequestedPauseIsNotInForce, however many pods do not leave: a status lists a part of them.
+func TestARequestedPauseIsNotInForce(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(budget.Pause), 100*budget.Hour)
+	s.Declaration.Enforce.OnIneffective, s.Owned = budget.FallbackEvict, true
+	for n := range 100 { // as many as a status lists
+		p := pod(fmt.Sprintf("old-%d", n), 0)
+		p.Of.Stopped, p.Of.Workload.UID = true, p.UID
+		s.Pods = append(s.Pods, p)
+		s.Previous.Effects = append(s.Previous.Effects, budget.NewEffect(budget.Evict, "Pod "+p.String(), p.UID, []string{p.String()},
+			noon.Add(-budget.EffectTimeout)))
+	}
+	s.Pods = append(s.Pods, owned(pod("train-0", 0), "apps/v1", "StatefulSet", "train"))
+	plan := Decide(s, nil)
+	if got := plan.Status; slices.Contains(got.Enforced, budget.Pause) || got.EffectsLeftOut == 0 ||
+		!slices.Contains(summaries(plan), "pause StatefulSet ml/train") {
+		t.Errorf("%v is enforced, %d effects are not listed, and the decisions are %v", got.Enforced, got.EffectsLeftOut, summaries(plan))
 	}
 }

@@ -23,15 +23,12 @@ func (f *facts) shorten(among func(budget.Pod) bool) (r result) {
 	var late []string
 	for _, p := range ending {
 		due := p.Deletion.Time()
-		switch left := due.Sub(f.Now); {
-		case left <= 0:
-			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
-		case left > most && among(p):
+		if due.Sub(f.Now) > most && among(p) {
 			r.decide(budget.Decision{Kind: budget.KindShorten, Pod: &p, Reasons: append(f.reasons(),
 				fmt.Sprintf("it is terminating and may take until %s, longer than max_grace_period (%s)", wording.Instant(due), duration.Words(most)))})
-		default:
-			late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
+			continue
 		}
+		late = append(late, fmt.Sprintf("%s (due at %s)", p, wording.Instant(due)))
 	}
 	if n := len(late); n > 0 {
 		r.warnf("%d %s terminating, and still %s GPUs: %s", n, wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "holds", "hold"), wording.Some(late))

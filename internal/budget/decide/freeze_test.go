@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
 // TestAFreezeNamesItsEndOnce, and again only where that moved by enough.
@@ -35,6 +37,28 @@ func TestAFreezeNamesItsEndOnce(t *testing.T) {
 	}
 	if got := announcedEnd(noon, nil, noon); !got.IsZero() {
 		t.Errorf("of nothing it names %s", got)
+	}
+}
+
+// TestAFreezeTellsHowUsageRecovers: a period starts again from zero, and a rolling window recovers only
+// without more use.
+func TestAFreezeTellsHowUsageRecovers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		window string
+		period budget.Period
+		want   string
+	}{
+		{"24h", "", "it recovers by itself at 2026-07-16T00:00:00Z if nothing more is used"},
+		{"", budget.Day, "its period ends at 2026-07-16T00:00:00Z, and usage starts again from zero"},
+	} {
+		d := enforcing(budget.Freeze)
+		d.Window, d.Period = test.window, test.period
+		s := situation(d, 100*budget.Hour)
+		s.Result.Usage.RecoversAt = new(noon.Add(12 * time.Hour))
+		if p := Decide(s, nil); len(p.Decisions) != 1 || !slices.Contains(p.Decisions[0].Reasons, test.want) {
+			t.Errorf("the decisions %v lack %q", p.Decisions, test.want)
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func TestEvictionsAreFollowedUntilThePodIsGone(t *testing.T) {
 	}
 	outcome := func(s Situation) (effects []budget.Effect, events []string) {
 		plan := Decide(s, nil)
-		for _, e := range plan.effects {
+		for _, e := range plan.Status.Effects {
 			if e.Measure == budget.Evict {
 				effects = append(effects, e)
 			}
@@ -193,6 +193,9 @@ func TestEvictionsFollowAPauseWithoutEffect(t *testing.T) {
 	}
 	if plan := Decide(s, nil); len(plan.Decisions) > 0 || len(plan.Ineffective) != 1 {
 		t.Errorf("decided %v, ineffective %v", summaries(plan), plan.Ineffective)
+	} else if of := plan.Status.Unreported; !slices.Equal(kindsOf(of), []string{"paused ineffective"}) ||
+		!slices.Equal(of[0].Reasons, []string{"1 pod holds GPUs (ml/train-1)"}) {
+		t.Errorf("reported are %+v", of)
 	}
 	s.Declaration.Enforce.OnIneffective = budget.FallbackEvict
 	plan := Decide(s, nil)
@@ -238,6 +241,51 @@ func TestKilledRunIsReportedAsFarAsItGot(t *testing.T) {
 	}
 	if alerts := plan.StatusBefore(nil, []budget.Decision{{Kind: budget.KindAlert, Thresholds: []int{50}}}).AboutTo; len(alerts) > 0 {
 		t.Errorf("announced are %v", alerts)
+	}
+}
+
+// TestABudgetIsCreatedWhenItWasPublished: of a later generation, that was another time.
+func TestABudgetIsCreatedWhenItWasPublished(t *testing.T) {
+	t.Parallel()
+	for generation, want := range map[int64]time.Time{1: noon.AddDate(0, -1, 0), 2: noon} {
+		s := situation(enforcing(budget.Freeze), 0)
+		s.Previous, s.Declaration.Generation = nil, generation
+		events := Decide(s, nil).Status.Unreported
+		if !slices.Equal(kindsOf(events), []string{"create"}) || !events[0].At.Equal(want) {
+			t.Errorf("of generation %d, the events are %+v", generation, events)
+		}
+	}
+}
+
+// TestAFreezeIsReportedFromItsRequestToItsEnd: each step once, with the reasons of its decision.
+func TestAFreezeIsReportedFromItsRequestToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(budget.Freeze), 100*budget.Hour)
+	for _, step := range []struct {
+		name   string
+		frozen bool
+		fell   bool
+		events []string
+		since  *time.Time
+	}{
+		{"requested", false, false, []string{"freeze requested"}, &noon},
+		{"observed", true, false, []string{"frozen done"}, &noon},
+		{"in force", true, false, nil, &noon},
+		{"lifted", true, true, []string{"recovered", "unfreeze"}, nil},
+	} {
+		if s.Frozen = step.frozen; step.fell {
+			s.Result.Usage.Consumed, s.Result.ExceededSince = 99*budget.Hour, nil
+		}
+		p := Decide(s, nil)
+		events := p.Status.Unreported
+		if diff := cmp.Diff(step.events, kindsOf(events)); diff != "" || !cmp.Equal(p.Status.FrozenSince, step.since) {
+			t.Fatalf("%s: frozen since %v, and the events: %s", step.name, p.Status.FrozenSince, diff)
+		}
+		if len(p.Decisions) > 0 && !cmp.Equal(events[len(events)-1].Reasons, p.Decisions[0].Reasons) {
+			t.Errorf("%s: the reasons are %q", step.name, events[len(events)-1].Reasons)
+		}
+		s.Now, s.Previous = s.Now.Add(5*time.Minute), &p.Status
+		s.Previous.Unreported = nil // the history has them
 	}
 }
 

@@ -17,7 +17,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	t.Parallel()
 	lost := func() Situation {
 		s := situation(enforcing(budget.Evict), 10*budget.Hour)
-		s.Previous.Usage.Consumed = 101 * budget.Hour
+		s.Previous.Usage.Consumed = 100 * budget.Hour
 		s.Result.Lost = []string{"closed-2026-07-15: missing"}
 		s.Frozen, s.Paused = true,
 			[]Paused{{
@@ -31,7 +31,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	s.Previous = &first.Status
 	for n, p := range []Plan{first, Decide(s, nil)} {
 		u := p.Status.Unknown
-		if len(p.Decisions) > 0 || u == nil || u.Consumed != 101*budget.Hour || !strings.Contains(u.Reason, "101.000 of 100.000 GPU-hours were used") {
+		if len(p.Decisions) > 0 || u == nil || u.Consumed != 100*budget.Hour || !strings.Contains(u.Reason, "100.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
 		}
 		if !p.EnsureFreeze {
@@ -100,6 +100,22 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 	}
 }
 
+// TestALossHidesNothingOfAnEarlierPeriod: what was counted in that is no part of the present usage.
+func TestALossHidesNothingOfAnEarlierPeriod(t *testing.T) {
+	t.Parallel()
+	d := enforcing(budget.Freeze)
+	d.Window, d.Period = "", budget.Day
+	d = d.WithDefaults()
+	for last, missing := range map[time.Duration]int64{time.Hour: 70 * budget.Hour, 13 * time.Hour: 0} {
+		s := situation(d, 90*budget.Hour)
+		s.Previous.At, s.Previous.Counted, s.Previous.Missing = noon.Add(-last), d.Counted(), 70*budget.Hour
+		s.Result.Usage.Consumed, s.Result.Lost = 35*budget.Hour, []string{"closed-2026-07-15: missing"}
+		if got := Decide(s, nil).Status; got.Missing != missing || (got.Unknown != nil) != (missing > 0) {
+			t.Errorf("the last run was %s ago: %s GPU-hours are missing, %+v", last, budget.Hours(got.Missing), got.Unknown)
+		}
+	}
+}
+
 // TestMissingHistoryLiftsNothing has a window that begins before the ledger. Usage below the limit then lifts
 // nothing, unless it fell by itself or the limit was raised above it.
 func TestMissingHistoryLiftsNothing(t *testing.T) {
@@ -138,6 +154,13 @@ func TestMissingHistoryLiftsNothing(t *testing.T) {
 				}
 				s.Previous = &p.Status
 			}
+		}
+	}
+	for limit, lifts := range map[int64]bool{100 * budget.Hour: false, 101 * budget.Hour: true} {
+		s := of(10*budget.Hour, 20*budget.Hour, true)
+		s.Previous.Unknown, s.Result.Usage.Limit = &budget.Unknown{Consumed: 100 * budget.Hour}, limit
+		if p := Decide(s, nil); (len(p.Decisions) == 1) != lifts || (p.Status.Unknown == nil) != lifts {
+			t.Errorf("100 GPU-hours were used, and the limit is %s now: %v, %+v", budget.Hours(limit), p.Decisions, p.Status.Unknown)
 		}
 	}
 	s := of(10*budget.Hour, 101*budget.Hour, false)
