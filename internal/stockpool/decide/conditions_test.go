@@ -126,6 +126,7 @@ func TestReasonsOfApplications(t *testing.T) {
 	}
 	covered := func(c ...decide.Cover) func(*world) { return func(w *world) { w.covers = c } }
 	settle := func(w *world) { w.settle() }
+	scaled := func(n int32) func(*world) { return func(w *world) { *w.live.Spec.Replicas = n } }
 	for name, tt := range map[string]struct {
 		pool    []func(*stockpool.Declaration)
 		steps   []func(*world)
@@ -140,11 +141,26 @@ func TestReasonsOfApplications(t *testing.T) {
 		"more are declared": {steps: []func(*world){replicas(3)}, kind: stockpool.KindScale, reasons: []string{"its declaration changed (generation 2)"}},
 		"fewer are declared while a budget is used up": {steps: []func(*world){covered(exceeded), replicas(1)}, kind: stockpool.KindScale,
 			reasons: []string{"its declaration changed (generation 2)", exceeded.Reason}},
-		"paused":  {steps: []func(*world){covered(pausing)}, kind: stockpool.KindPause, reasons: []string{pausing.Reason}},
+		"paused": {steps: []func(*world){covered(pausing)}, kind: stockpool.KindPause, reasons: []string{pausing.Reason}},
+		"paused after a run that was killed before it": {steps: []func(*world){covered(pausing), func(w *world) { w.do(w.decide(), beforeCall) }},
+			kind: stockpool.KindPause, reasons: []string{pausing.Reason}},
+		"paused again": {steps: []func(*world){covered(pausing), settle, covered(), settle, covered(pausing)}, kind: stockpool.KindPause,
+			reasons: []string{pausing.Reason}},
 		"resumed": {steps: []func(*world){covered(pausing), settle, covered()}, kind: stockpool.KindResume, reasons: []string{"no budget pauses it"}},
 		"scaled up while it is paused, which cannot be applied": {
-			steps: []func(*world){covered(pausing), settle, func(w *world) { *w.live.Spec.Replicas = 3 }}, refuses: true, kind: stockpool.KindPause,
+			steps: []func(*world){covered(pausing), settle, scaled(3)}, refuses: true, kind: stockpool.KindPause,
 			reasons: []string{"it was scaled up", pausing.Reason},
+		},
+		"scaled up after a pause, and then declared so": {steps: []func(*world){covered(pausing), settle, covered(), scaled(1), replicas(1)},
+			kind: stockpool.KindScale, reasons: []string{"its declaration changed (generation 2)"}},
+		"scaled down while a budget is used up": {steps: []func(*world){covered(exceeded), scaled(1)}, kind: stockpool.KindApply,
+			reasons: []string{"it was scaled down and may not grow", exceeded.Reason}},
+		"scaled up during a rollout, with a pod in use": {
+			pool: []func(*stockpool.Declaration){available},
+			steps: []func(*world){func(w *world) { w.pods[0].Labels["session"] = "x" }, settle, scaled(4),
+				func(w *world) { w.control(); w.live.Status.UpdatedReplicas = 1 }},
+			kind: stockpool.KindApply, reasons: []string{"it was scaled up", "3 pods are desired, and 4 stay: a rollout is in progress, and a scale-down " +
+				"during it deletes old and new pods, including those in use"},
 		},
 		"no budget is used up any longer": {steps: []func(*world){covered(exceeded), replicas(5), func(w *world) { w.declaration.Image += "2" },
 			settle, covered()}, kind: stockpool.KindScale,
@@ -191,7 +207,7 @@ func TestMissingNamespaceIsRefused(t *testing.T) {
 // TestDeletedDeploymentIsLeftUntilItIsGone.
 func TestDeletedDeploymentIsLeftUntilItIsGone(t *testing.T) {
 	t.Parallel()
-	w := ready(t)
+	w := ready(t, available)
 	w.live.DeletionTimestamp = &metav1.Time{Time: noon}
 	*w.live.Spec.Replicas = 7
 	if p := w.decide(); len(p.Decisions) > 0 || p.Ask || p.Refused != nil {
@@ -202,6 +218,11 @@ func TestDeletedDeploymentIsLeftUntilItIsGone(t *testing.T) {
 	if len(p.Decisions) != 1 || p.Decisions[0].Kind != stockpool.KindCreate || p.Decisions[0].Replicas != 2 ||
 		p.Decisions[0].Reasons[0] != "its Deployment was deleted" {
 		t.Errorf("once it is gone: %+v", p.Decisions)
+	}
+	w.pods[0].Labels["session"] = "x"
+	w.covers = []decide.Cover{exceeded}
+	if p := w.decide(); p.Decisions[0].Replicas != 2 {
+		t.Errorf("while a budget is used up, it is created with %d pods", p.Decisions[0].Replicas)
 	}
 	w.covers = []decide.Cover{pausing}
 	if p := w.decide(); p.Decisions[0].Replicas != 0 {
@@ -262,5 +283,21 @@ func TestRolloutIsNotHeldByThePodsThatItReplaces(t *testing.T) {
 	w.declaration.Image += "2"
 	if held(w) {
 		t.Error("before a rollout that is due, it counts")
+	}
+}
+
+// TestDriftThatIsRevertedCountsForNoBudget, and drift that an application leaves does.
+func TestDriftThatIsRevertedCountsForNoBudget(t *testing.T) {
+	t.Parallel()
+	for label, within := range map[string]string{"team": "True", "undeclared": "False"} {
+		w := ready(t)
+		w.covers = []decide.Cover{{Budget: "b", Exceeded: true, ByDrift: true, Reason: "x"}}
+		w.live.Spec.Template.Labels[label] = "b"
+		o := w.observation()
+		o.WouldBe = o.Deployment.DeepCopy()
+		o.WouldBe.Spec.Template.Labels["team"] = w.declaration.Labels["team"]
+		if of := decide.Decide(w.situation(o)).Status.Of(decide.WithinBudget); of.Status != within {
+			t.Errorf("with another label %s, it is %+v", label, of)
+		}
 	}
 }

@@ -124,6 +124,12 @@ func TestBudgetsHoldPauseAndLetGo(t *testing.T) {
 	w.has(t, 2, decide.Degraded)
 	w.covers = []decide.Cover{pausing}
 	w.has(t, 0, decide.Paused)
+	w.live.Spec.Template.Spec.Containers[0].Image = "another"
+	s := w.situation(w.observation())
+	s.Refuses = true
+	if p := decide.Decide(s); len(p.Decisions) > 0 || p.Status.Phase != decide.Paused {
+		t.Errorf("nothing can be applied, and at zero it is %s, and decides %v", p.Status.Phase, p.Decisions)
+	}
 	*w.live.Spec.Replicas = 3 // a manual scale-up
 	w.control()
 	w.has(t, 0, decide.Paused)
@@ -238,6 +244,18 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	w.control()
 	if p := w.decide(); p.Replicas != 8 {
 		t.Errorf("beyond the maximum it is scaled to %d", p.Replicas)
+	}
+}
+
+// TestIdlePodsThatCostMoreThanThoseInUseStay, unless gpupool marked them: the marks are removed first.
+func TestIdlePodsThatCostMoreThanThoseInUseStay(t *testing.T) {
+	t.Parallel()
+	for cost, fewest := range map[string]int{"": 1, "2000": 2, stockpool.SpareCost: 1} {
+		w := ready(t, available)
+		w.pods[0].Labels["session"], w.pods[1].DeletionCost = "x", cost
+		if got := w.decide().Status.Fewest; got != fewest {
+			t.Errorf("with an idle pod that costs %q, %d pods have to stay, want %d", cost, got, fewest)
+		}
 	}
 }
 

@@ -55,6 +55,13 @@ func TestWhyPodsWait(t *testing.T) {
 				"spot pool ap-singapore/b has matching labels; gpupool explain ap-singapore/b reports whether it grows",
 				"2 more spot pools have matching labels",
 			}},
+		"one more is counted": {nil, []stockpool.Room{room("a", "t4", true, "x"), room("b", "t4", true, "x"), room("c", "t4", true, "x"),
+			room("d", "t4", true, "x")}, nil, []string{
+			"spot pool ap-singapore/a has matching labels, and grows: x",
+			"spot pool ap-singapore/b has matching labels, and grows: x",
+			"spot pool ap-singapore/c has matching labels, and grows: x",
+			"1 more spot pool has matching labels",
+		}},
 		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
 			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32")}, nil, []string{
 				"no spot pool fits: none has nodes.expected_labels and an offering for its node_selector " +
