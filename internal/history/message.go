@@ -17,7 +17,9 @@ func (e *Event) Message(at func(time.Time) string) string {
 		return fault(e.Error) + offering(e)
 	case Lost:
 		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
-	case Begin, Reclaim, End, Detach:
+	case Reclaim: // and how many pods were deleted before, if that is known
+		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, e.Reasons[min(1, len(e.Reasons)):]), "; ")
+	case Begin, End, Detach:
 		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case Join, Replace, Notice, Withdrawn, Drain, Drained, Uncordon,
 		DeleteNode:

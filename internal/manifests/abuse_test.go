@@ -163,6 +163,7 @@ func abuses() []abuse {
 			body: `{"spec":{"containers":[{"name":"main","image":"mine"}]}}`, as: types.StrategicMergePatchType,
 		},
 		{right: "list pods", what: "delete one", verb: http.MethodDelete, path: apiCore + "WORK/pods/pod"},
+		{right: "delete pods", what: "delete all", verb: http.MethodDelete, path: apiCore + "WORK/pods"},
 		{
 			right: "watch pods", what: "put a container into one", verb: http.MethodPatch, path: apiCore + "WORK/pods/pod/ephemeralcontainers",
 			body: `{"spec":{"ephemeralContainers":[{"name":"a","image":"a"}]}}`, as: types.StrategicMergePatchType,
@@ -362,6 +363,9 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 		pod.Spec.ServiceAccountName = "" // the default
 		kubetest.Create(t, cluster, pod)
 	}
+	for _, on := range []string{"own", "other"} {
+		kubetest.Create(t, cluster, kubetest.Pod(work, "on-"+on, kubetest.BoundTo(on)))
+	}
 	for namespace, name := range map[string]string{work: "own", manifests.RunNamespaceOf(manifests.DefaultNamespace): manifests.DefaultCredentialsSecret} {
 		kubetest.Create(t, cluster, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: map[string]string{"a": "b"}})
 	}
@@ -463,7 +467,7 @@ func noRightCanBeAbused(t *testing.T, cluster *kubetest.Cluster, work string) {
 			return nil
 		})
 		t.Run(account, func(t *testing.T) {
-			for _, a := range slices.Concat(abuses(), noticesOfOthers("own")) {
+			for _, a := range slices.Concat(abuses(), noticesOfOthers("own"), deletionsOfPods(t, cluster, work)) {
 				t.Run(a.right+" to "+a.what, func(t *testing.T) {
 					if err := call(t.Context(), client, a, work); !apierrors.IsForbidden(err) {
 						t.Errorf("got %v, want it to be forbidden", err)

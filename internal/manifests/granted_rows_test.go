@@ -188,6 +188,9 @@ func nodeAttempts() map[string][]attempt {
 			refused("have one bear a notice", noticesOfOthers("other")[0]),
 			refused("give one GPUs", merge(apiNodes+"other/status", `{"status":{"capacity":{"nvidia.com/gpu":"99"}}}`)),
 		},
+		"delete pods everywhere": {
+			refused("delete one without a node", remove(apiCore+"WORK/pods/pod")), refused("delete one by its name", remove(apiCore+"WORK/pods/on-own")),
+		},
 		"delete nodes everywhere": {
 			refused("delete one without a mark", remove(apiNodes+"other")),
 			refused("delete one of another cloud", remove(apiNodes+"moved")),

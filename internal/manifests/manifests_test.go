@@ -184,7 +184,7 @@ func TestLimitsComeBeforeRights(t *testing.T) {
 	want := map[string][]string{
 		"lift": {"events", "limits"}, "enforce": {"events", "limits"}, "drain": {"limits"},
 		"nodes":        {"nodes", "mark-nodes", "cordon-nodes", "delete-nodes"},
-		"notice-watch": {"notice-watch"}, "stock-pools": {"stock-pools", "stock-pods"}, "bootstrap-tokens": {"bootstrap-tokens"},
+		"notice-watch": {"notice-watch", "notice-watch-pods"}, "stock-pools": {"stock-pools", "stock-pods"}, "bootstrap-tokens": {"bootstrap-tokens"},
 	}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Errorf("limits, by binding (-want +got)\n%s", diff)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,7 +121,7 @@ func nodeAbuses() []abuse {
 	} {
 		all = append(all, ofNode("patch nodes", what, "own", change))
 	}
-	message := node.NoticeMessage(time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC))
+	message := node.Notice{At: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)}.String()
 	notice := `{"type":"GpupoolReclaim","status":"True","reason":"SpotReclaim","message":"` + message + `"}`
 	for what, status := range map[string]string{
 		"say that it is not ready":   `{"conditions":[{"type":"Ready","status":"False"}]}`,
@@ -160,11 +161,40 @@ func noticesOfOthers(name string) []abuse {
 		{
 			right: "patch nodes/status", what: "have " + name + " bear a notice", verb: http.MethodPatch, path: apiNodes + name + "/status",
 			as:   types.StrategicMergePatchType,
-			body: `{"status":{"conditions":[{"type":"GpupoolReclaim","status":"True","reason":"SpotReclaim","message":"` + node.NoticeMessage(at) + `"}]}}`,
+			body: `{"status":{"conditions":[{"type":"GpupoolReclaim","status":"True","reason":"SpotReclaim","message":"` + node.Notice{At: at}.String() + `"}]}}`,
 		},
 		ofNode("patch nodes", "have "+name+" bear the taint of a notice", name,
 			`{"spec":{"taints":[{"key":"kubetest.gpupool.dev/reserved","value":"true","effect":"NoSchedule"},{"key":"gpupool/reclaim","value":"20261122T180000Z","effect":"NoSchedule"}]}}`),
 	}
+}
+
+// deletionOfPod is how an agent deletes a pod of its node.
+func deletionOfPod(t *testing.T, cluster *kubetest.Cluster, work, on string) abuse {
+	t.Helper()
+	pod, err := cluster.Client().CoreV1().Pods(work).Get(t.Context(), "on-"+on, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abuse{
+		right: "delete pods", what: "delete a pod on " + on, verb: http.MethodDelete, path: apiCore + "WORK/pods/on-" + on,
+		body: fmt.Sprintf(`{"gracePeriodSeconds":30,"preconditions":{"uid":%q}}`, pod.UID),
+	}
+}
+
+// deletionsOfPods are those that the agent of the node own may not make.
+func deletionsOfPods(t *testing.T, cluster *kubetest.Cluster, work string) []abuse {
+	t.Helper()
+	own := deletionOfPod(t, cluster, work, "own")
+	all := []abuse{deletionOfPod(t, cluster, work, "other")}
+	for what, change := range map[string][2]string{
+		"kill a pod":               {`:30,`, `:0,`},
+		"delete a pod by its name": {`"uid"`, `"no"`},
+	} {
+		a := own
+		a.what, a.body = what, strings.Replace(own.body, change[0], change[1], 1)
+		all = append(all, a)
+	}
+	return all
 }
 
 func signedInAs(t *testing.T, cluster *kubetest.Cluster, namespace, name string) *kubecluster.Cluster {
@@ -247,6 +277,8 @@ func agentMarksItsOwnNodeOnly(t *testing.T, cluster *kubetest.Cluster, work stri
 	}
 	t.Run("its own node", func(t *testing.T) { refused(t, agent, abuses()) })
 	t.Run("another node", func(t *testing.T) { refused(t, agent, noticesOfOthers("other")) })
+	t.Run("pods", func(t *testing.T) { refused(t, agent, deletionsOfPods(t, cluster, work)) })
+	allowed = append(allowed, deletionOfPod(t, cluster, work, "own"))
 	unbound := signedIn(t, cluster, manifests.RunNamespaceOf(manifests.DefaultNamespace), manifests.NoticeAccount)
 	t.Run("without a node", func(t *testing.T) { refused(t, unbound, append(allowed, noticesOfOthers("other")...)) })
 	config.BearerToken = boundToken(t, cluster, "other")
@@ -255,6 +287,9 @@ func agentMarksItsOwnNodeOnly(t *testing.T, cluster *kubetest.Cluster, work stri
 		t.Fatal(err)
 	}
 	t.Run("of another node", func(t *testing.T) { refused(t, neighbor, allowed) })
+	if err := call(t.Context(), agent, allowed[len(allowed)-1], work); err != nil {
+		t.Error(err)
+	}
 
 	// The right works on a node with foreign taints and on one without taints.
 	for _, name := range []string{"own", "bare"} {
@@ -263,9 +298,13 @@ func agentMarksItsOwnNodeOnly(t *testing.T, cluster *kubetest.Cluster, work stri
 		}))
 		now := time.Now()
 		for what, do := range []func() error{
-			func() error { return c.SetNotice(t.Context(), name, now.Add(2*time.Minute), now) },
-			func() error { return c.SetNotice(t.Context(), name, now.Add(3*time.Minute), now) },
+			func() error { return c.SetNotice(t.Context(), name, node.Notice{At: now.Add(2 * time.Minute)}, now) },
+			func() error { return c.SetNotice(t.Context(), name, node.Notice{At: now.Add(3 * time.Minute)}, now) },
 			func() error { return c.ClearNotice(t.Context(), name) },
+			func() error {
+				_, err := c.PodsOn(t.Context(), name)
+				return err
+			},
 		} {
 			if err := do(); err != nil {
 				t.Errorf("%s, %d: %v", name, what, err)

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -101,13 +102,21 @@ func (l limits) cordons(accounts []string, updates []admissionv1.NamedRuleWithOp
 // nodeOfToken is the API server's field for a token that is bound to a pod or a node.
 const nodeOfToken = "authentication.kubernetes.io/node-name"
 
-// noticeWatch limits the agent of a node to the node of its token, and there to one condition and
-// one taint.
-func (l limits) noticeWatch() []Object {
+// ofToken is true if the user's token is bound to the node.
+func ofToken(name string) string {
+	return "has(request.userInfo.extra) && '" + nodeOfToken + "' in request.userInfo.extra && " +
+		"request.userInfo.extra['" + nodeOfToken + "'] == [" + name + "]"
+}
+
+// noticeWatch limits the agent of a node to the node of its token: there to one condition and one taint,
+// and to deleting pods.
+func (l limits) noticeWatch() []Object { return slices.Concat(l.noticeMarks(), l.noticePods()) }
+
+func (l limits) noticeMarks() []Object {
 	list := func(of, part, field string) string {
 		return "has(" + of + "." + part + "." + field + ") ? " + of + "." + part + "." + field + " : []"
 	}
-	names := strings.NewReplacer("TAINT", "'"+kubecluster.NoticeTaint+"'", "CONDITION", "'"+kubecluster.NoticeCondition+"'", "TOKEN", "'"+nodeOfToken+"'",
+	names := strings.NewReplacer("TAINT", "'"+kubecluster.NoticeTaint+"'", "CONDITION", "'"+kubecluster.NoticeCondition+"'",
 		"REASON", "'"+kubecluster.NoticeReason+"'", "PATTERN", "'"+node.NoticePattern+"'")
 	return l.policy("notice-watch", "It limits the agent of a node to the node of its token, and there to the condition and the taint of an "+
 		"interruption notice.",
@@ -122,8 +131,7 @@ func (l limits) noticeWatch() []Object {
 			{Name: "conditions", Expression: list("object", "status", "conditions")},
 			{Name: "hadConditions", Expression: list("oldObject", "status", "conditions")},
 		},
-		must(names.Replace("has(request.userInfo.extra) && TOKEN in request.userInfo.extra && "+
-			"request.userInfo.extra[TOKEN] == [request.name]"),
+		must(ofToken("request.name"),
 			"the agent may only change its own node, with a token of a pod that runs there"),
 		must(same("spec", "taints")+" && "+same("status", "conditions")+" && "+sameMetadata(),
 			"the agent may only change its condition and its taint"),
@@ -137,5 +145,19 @@ func (l limits) noticeWatch() []Object {
 		must(names.Replace("variables.conditions.filter(c, c.type == CONDITION).size() < 2 && variables.conditions.filter(c, c.type == CONDITION).all(c, "+
 			"c.status == 'True' && has(c.reason) && c.reason == REASON && has(c.message) && c.message.matches(PATTERN))"),
 			"the agent sets at most one condition, with the time of the interruption"),
+	)
+}
+
+// noticePods is no limit to the time of a notice: a policy cannot read the node.
+func (l limits) noticePods() []Object {
+	return l.policy("notice-watch-pods", "It limits the agent of a node to deleting pods of the node of its token, each by its UID and with "+
+		"time to end.",
+		[]string{NoticeAccount}, []admissionv1.NamedRuleWithOperations{ruleFor(core, []string{"pods"}, admissionv1.Delete)}, nil,
+		must("has(oldObject.spec.nodeName) && "+ofToken("oldObject.spec.nodeName"),
+			"the agent may only delete pods of its own node, with a token of a pod that runs there"),
+		must("has(request.options.preconditions) && has(request.options.preconditions.uid)",
+			"the agent must name the UID of a pod that it deletes"),
+		must("request.options.gracePeriodSeconds > 0",
+			"the agent must give a pod time to end"),
 	)
 }

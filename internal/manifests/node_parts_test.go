@@ -57,5 +57,13 @@ func drains(w *world) error {
 func givesNotice(w *world) error {
 	ctx, name := w.t.Context(), "of-"+w.work
 	c, now := kubecluster.New(w.client), time.Now()
-	return errors.Join(c.SetNotice(ctx, name, now.Add(time.Minute), now), c.ClearNotice(ctx, name))
+	pods, err := c.PodsOn(ctx, name)
+	errs := []error{err, c.SetNotice(ctx, name, node.Notice{At: now.Add(time.Minute)}, now), c.ClearNotice(ctx, name)}
+	for _, p := range pods {
+		errs = append(errs, c.DeletePod(ctx, node.Deletion{Pod: p, Grace: 30}))
+	}
+	if len(pods) == 0 {
+		errs = append(errs, errors.New("no pod is on the node"))
+	}
+	return errors.Join(errs...)
 }

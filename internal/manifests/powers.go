@@ -77,9 +77,14 @@ func Powers() []Power {
 				"the node again", "nodes without the mark, Ready nodes, and nodes of another cloud",
 		},
 		{
-			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere,
+			[]string{"get", "list", "watch"}, []string{"pods"}, everywhere + ", for an agent of `--notice-watch` `list`",
 			"to read all pods, including the values in their `env` (but no referenced Secret)",
 			"to create, change or delete pods, enter them, or read their logs",
+		},
+		{
+			[]string{"delete"}, []string{"pods"}, "with `--notice-watch`, for an agent, pods of its own node",
+			"to delete the pods of its own node at any time, also protected ones, and without regard to disruption budgets",
+			"pods of other nodes, and everything without a token of a pod on that node. To delete them without time to end, by name only, or all at once",
 		},
 		{
 			[]string{"patch"}, []string{"pods"}, "with `--stock-pools`, pods with the label `gpupool/stock-pool`, " + whereStock,

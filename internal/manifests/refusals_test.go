@@ -186,7 +186,7 @@ func eachConditionIsNeeded(t *testing.T, cluster *kubetest.Cluster, work string)
 			}
 		}
 	}
-	tries := slices.Concat(abuses(), noticesOfOthers("own"), noticesOfOthers("other"))
+	tries := slices.Concat(abuses(), noticesOfOthers("own"), noticesOfOthers("other"), deletionsOfPods(t, cluster, work))
 	for _, right := range slices.Sorted(maps.Keys(foreignAttempts())) {
 		for _, a := range foreignAttempts()[right] {
 			tries = append(tries, a.abuse)
@@ -296,8 +296,8 @@ func TestPoliciesFailClosed(t *testing.T) {
 		}
 	}
 	policies := policiesOf(all)
-	if len(policies) != 10 {
-		t.Errorf("there are %d policies, want 10", len(policies))
+	if len(policies) != 11 {
+		t.Errorf("there are %d policies, want 11", len(policies))
 	}
 	for _, p := range policies {
 		if *p.Spec.FailurePolicy != admissionv1.Fail || *p.Spec.MatchConstraints.MatchPolicy != admissionv1.Equivalent {

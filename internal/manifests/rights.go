@@ -150,6 +150,7 @@ func NoticeRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		rule(core, "nodes", "get", "patch"),
 		rule(core, "nodes/status", "patch"),
+		rule(core, "pods", "list", "delete"),
 	}
 }
 

@@ -41,6 +41,8 @@ type Node struct {
 	CordonedBy string `json:"cordoned_by,omitempty"`
 	// When Tencent Cloud reclaims its instance, according to its interruption notice.
 	TakenAt time.Time `json:"taken_at,omitzero"`
+	// How many of its pods are deleted before that, according to its notice.
+	Reach Reach `json:"reach,omitzero"`
 	// The number of pods with GPUs on it, if they were counted.
 	GPUPods int `json:"gpu_pods,omitempty"`
 }

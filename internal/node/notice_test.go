@@ -47,20 +47,27 @@ func TestANoticeIsInChinaTime(t *testing.T) {
 func TestANoticeIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	at := noticeNow.Add(2 * time.Minute)
-	if got, ok := node.NoticeIn(node.NoticeMessage(at), noticeNow); !ok || !got.Equal(at) {
-		t.Errorf("it is read as %v (%t)", got, ok)
+	reach := node.Reach{Pods: 12, Deleted: 5, At: noticeNow.Add(4 * time.Second)}
+	for _, notice := range []node.Notice{{At: at}, {At: at, Reach: reach}} {
+		if got, ok := node.NoticeIn(notice.String(), noticeNow); !ok || got != notice {
+			t.Errorf("%s is read as %+v", notice, got)
+		}
+		if !regexp.MustCompile(node.NoticePattern).MatchString(notice.String()) {
+			t.Errorf("%s does not match", notice)
+		}
 	}
 	for _, message := range []string{
-		"", "soon", at.Format(time.RFC3339), node.NoticeMessage(at) + " or so", node.NoticeMessage(at.Add(24 * time.Hour)), node.NoticeMessage(time.Time{}),
+		"", "soon", at.Format(time.RFC3339), node.Notice{At: at}.String() + " or so", node.Notice{At: at}.String() + "; pods deleted by noon: 1 of 2",
+		node.Notice{At: at.Add(24 * time.Hour)}.String(), node.Notice{}.String(),
 	} {
-		if got, ok := node.NoticeIn(message, noticeNow); ok || !got.IsZero() {
+		if got, ok := node.NoticeIn(message, noticeNow); ok || got != (node.Notice{}) {
 			t.Errorf("%q is read as %v", message, got)
 		}
 	}
-	if !regexp.MustCompile(node.NoticePattern).MatchString(node.NoticeMessage(at.In(time.FixedZone("", 3600)))) {
-		t.Errorf("%s does not match", node.NoticeMessage(at))
+	if !regexp.MustCompile(node.NoticePattern).MatchString(node.Notice{At: at.In(time.FixedZone("", 3600))}.String()) {
+		t.Errorf("%s does not match", node.Notice{At: at}.String())
 	}
-	if _, ok := node.NoticeIn(node.NoticeMessage(at), time.Time{}); ok {
+	if _, ok := node.NoticeIn(node.Notice{At: at}.String(), time.Time{}); ok {
 		t.Error("one that was never written is read")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Pod has the fields of a pod that a drain needs.
@@ -13,15 +14,19 @@ type Pod struct {
 	UID       string
 	// Controller is the kind of the controller that would recreate it; empty if there is none.
 	Controller string
-	Mirror     bool // the kubelet's own, made of a file on the node
-	Ended      bool // Succeeded or Failed
-	Ending     bool // it was deleted, and has not gone yet
-	Protected  bool // an annotation of it, or of its namespace, forbids its eviction
+	Mirror     bool      // the kubelet's own, made of a file on the node
+	Ended      bool      // Succeeded or Failed
+	Ending     bool      // it was deleted, and has not gone yet
+	EndsAt     time.Time // if Ending: the end of its grace period
+	Protected  bool      // an annotation of it, or of its namespace, forbids its eviction
 	// Grace is how many seconds it gets to end.
 	Grace int64
 }
 
 func (p Pod) String() string { return p.Namespace + "/" + p.Name }
+
+// stays reports whether nothing waits for the pod's end: it has ended, or would be created again on its node.
+func (p Pod) stays() bool { return p.Mirror || p.Ended || p.Controller == "DaemonSet" }
 
 // Unmanaged says what happens to pods without a controller.
 type Unmanaged string
@@ -48,7 +53,7 @@ func Remaining(pods []Pod, unmanaged Unmanaged) Work {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	for _, p := range sorted {
-		if p.Mirror || p.Ended || p.Controller == "DaemonSet" {
+		if p.stays() {
 			continue
 		}
 		w.Left++

@@ -15,8 +15,9 @@ type Cluster interface {
 	// The time is zero if it cannot be read.
 	Notice(ctx context.Context, name string) (at time.Time, marked bool, err error)
 	// SetNotice adds a notice to a node; ClearNotice removes exactly that.
-	SetNotice(ctx context.Context, name string, at, now time.Time) error
+	SetNotice(ctx context.Context, name string, notice node.Notice, now time.Time) error
 	ClearNotice(ctx context.Context, name string) error
+	PodDeleter
 }
 
 const (
@@ -38,6 +39,9 @@ type Agent struct {
 
 	heard    time.Time // the announced time; zero: none
 	onNode   marking
+	markedAt time.Time         // when this process marked the node with the notice
+	pods     map[string]bool   // pods that were on the node since the mark, by UID: whether they were deleted
+	reach    node.Reach        // their count; zero before the first look
 	troubles map[string]string // the reported ones, by source
 }
 
@@ -45,7 +49,7 @@ type Agent struct {
 type marking struct {
 	known  bool // it was read or written
 	marked bool
-	at     time.Time
+	notice node.Notice
 }
 
 // Run queries the metadata service until the context ends, and returns its cause.
@@ -68,9 +72,13 @@ func (a *Agent) Step(ctx context.Context) (next time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	var err error
+	deleting := false
 	switch now := a.Now(); {
 	case !a.heard.IsZero():
 		err = a.mark(limited, now)
+		if err == nil {
+			deleting, err = a.endPods(limited, now)
+		}
 	case gone:
 		err = a.clear(limited, now)
 	}
@@ -78,7 +86,7 @@ func (a *Agent) Step(ctx context.Context) (next time.Duration) {
 		return a.Interval
 	}
 	a.trouble("cluster", err, "")
-	if err != nil && !a.heard.IsZero() {
+	if deleting || err != nil && !a.heard.IsZero() {
 		return min(hurry, a.Interval)
 	}
 	return a.Interval
@@ -117,14 +125,18 @@ func over(at, now time.Time) bool { return now.After(at.Add(node.NoticeSlack)) }
 
 // mark adds the announced notice to the node. Once its time has passed, it does nothing.
 func (a *Agent) mark(ctx context.Context, now time.Time) error {
-	if a.onNode.marked && a.onNode.at.Equal(a.heard) || now.After(a.heard) {
+	notice := node.Notice{At: a.heard, Reach: a.reach}
+	if a.onNode.marked && a.onNode.notice == notice || now.After(a.heard) {
 		return nil
 	}
-	if err := a.Cluster.SetNotice(ctx, a.Node, a.heard, now); err != nil {
+	if err := a.Cluster.SetNotice(ctx, a.Node, notice, now); err != nil {
 		a.onNode = marking{} // it may have a part of it
 		return fmt.Errorf("cannot mark the node %s with the interruption notice: %w", a.Node, err)
 	}
-	a.onNode = marking{known: true, marked: true, at: a.heard}
+	if !a.onNode.marked {
+		a.markedAt, a.pods, a.reach = now, map[string]bool{}, node.Reach{}
+	}
+	a.onNode = marking{known: true, marked: true, notice: notice}
 	a.Log.InfoContext(ctx, "notice marked", "node", a.Node, "taken_at", a.heard)
 	return nil
 }
@@ -136,9 +148,9 @@ func (a *Agent) clear(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		a.onNode = marking{known: true, marked: marked, at: at}
+		a.onNode = marking{known: true, marked: marked, notice: node.Notice{At: at}}
 	}
-	if !a.onNode.marked || !over(a.onNode.at, now) {
+	if !a.onNode.marked || !over(a.onNode.notice.At, now) {
 		return nil
 	}
 	if err := a.Cluster.ClearNotice(ctx, a.Node); err != nil {

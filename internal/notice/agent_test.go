@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notice"
 )
 
@@ -25,11 +26,14 @@ func chinaTime(at time.Time) string {
 }
 
 type oneNode struct {
-	calls  []string
-	marked bool
-	at     time.Time
-	away   error // the answer to each call
-	half   bool  // SetNotice fails in the middle
+	calls    []string
+	marked   bool
+	has      node.Notice
+	provider node.ProviderID
+	pods     []node.Pod
+	away     error            // the answer to each call
+	refuse   map[string]error // the answer to the deletion of a pod
+	half     bool             // SetNotice fails in the middle
 }
 
 func (c *oneNode) called(call, name string) error {
@@ -38,25 +42,37 @@ func (c *oneNode) called(call, name string) error {
 }
 
 func (c *oneNode) Notice(_ context.Context, name string) (time.Time, bool, error) {
-	return c.at, c.marked, c.called("get", name)
+	return c.has.At, c.marked, c.called("get", name)
 }
 
-func (c *oneNode) SetNotice(_ context.Context, name string, at, _ time.Time) error {
+func (c *oneNode) SetNotice(_ context.Context, name string, notice node.Notice, _ time.Time) error {
 	if err := c.called("set", name); err != nil {
 		return err
 	}
-	c.marked, c.at = true, at
+	c.marked, c.has = true, notice
 	if c.half {
 		return errors.New("the taint is missing")
 	}
 	return nil
 }
 
+func (c *oneNode) ProviderID(_ context.Context, name string) (node.ProviderID, error) {
+	return c.provider, c.called("provider", name)
+}
+
+func (c *oneNode) PodsOn(_ context.Context, name string) ([]node.Pod, error) {
+	return c.pods, c.called("pods", name)
+}
+
+func (c *oneNode) DeletePod(_ context.Context, d node.Deletion) error {
+	return errors.Join(c.called("delete", fmt.Sprintf("%s in %ds", d.Pod.Name, d.Grace)), c.refuse[d.Pod.Name])
+}
+
 func (c *oneNode) ClearNotice(_ context.Context, name string) error {
 	if err := c.called("clear", name); err != nil {
 		return err
 	}
-	c.marked, c.at = false, time.Time{}
+	c.marked, c.has = false, node.Notice{}
 	return nil
 }
 
@@ -75,14 +91,19 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: noon, answer: http.NotFound}
+	w.cluster.provider = node.ParseProviderID("qcloud:///800001/ins-own")
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		answer := w.answer
 		w.mu.Unlock()
-		if r.URL.Path != "/latest/meta-data/spot/termination-time" {
+		switch r.URL.Path {
+		case "/latest/meta-data/spot/termination-time":
+			answer(out, r)
+		case "/latest/meta-data/instance-id":
+			_, _ = io.WriteString(out, "ins-own")
+		default:
 			t.Errorf("asked is %s", r.URL)
 		}
-		answer(out, r)
 	}))
 	t.Cleanup(server.Close)
 	metadata, err := notice.NewMetadata(server.URL, 100*time.Millisecond)
@@ -134,14 +155,14 @@ func TestANoticeIsMarkedOnce(t *testing.T) {
 	w.step(usual, "")
 	at := noon.Add(2 * time.Minute)
 	w.says(http.StatusOK, chinaTime(at)+"\n")
-	w.step(usual, "reclaims the instance of the node node-1 at 2026-11-22T12:02:00Z", "set node-1")
+	w.step(time.Second, "reclaims the instance of the node node-1 at 2026-11-22T12:02:00Z", "set node-1")
 	w.now = w.now.Add(5 * time.Second)
-	w.step(usual, "")
-	if !w.cluster.marked || !w.cluster.at.Equal(at) {
+	w.step(usual, "", "provider node-1", "pods node-1")
+	if !w.cluster.marked || !w.cluster.has.At.Equal(at) {
 		t.Errorf("the node is %+v", w.cluster)
 	}
 	w.says(http.StatusOK, chinaTime(at.Add(30*time.Second)))
-	w.step(usual, "12:02:30Z", "set node-1")
+	w.step(usual, "12:02:30Z", "set node-1", "provider node-1", "pods node-1")
 }
 
 // TestInvalidResponseIsNotANotice: nothing is marked, nothing is cleared, and it is reported once.
@@ -181,7 +202,7 @@ func TestInvalidResponseIsNotANotice(t *testing.T) {
 			// Nor is it the end of a notice.
 			at := w.now.Add(2 * time.Minute)
 			w.says(http.StatusOK, chinaTime(at))
-			w.step(usual, "reclaims the instance", "set node-1")
+			w.step(time.Second, "reclaims the instance", "set node-1")
 			w.answers(tt.answer)
 			w.now = at.Add(6 * time.Minute)
 			w.step(usual, tt.says)
@@ -209,7 +230,7 @@ func TestAnAPIServerThatIsAwayIsAskedUntilTheTimeHasPassed(t *testing.T) {
 	w.says(http.StatusInternalServerError, "") // what was heard stands
 	w.step(time.Second, "HTTP 500", "set node-1")
 	w.cluster.away = nil
-	w.step(usual, "", "set node-1")
+	w.step(usual, "", "set node-1", "provider node-1", "pods node-1")
 
 	w = newWorld(t)
 	w.cluster.away = errors.New("no route to the API server")
@@ -229,9 +250,11 @@ func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 	w := newWorld(t)
 	at := noon.Add(2 * time.Minute)
 	w.says(http.StatusOK, chinaTime(at))
-	w.step(usual, "reclaims", "set node-1")
+	w.step(time.Second, "reclaims", "set node-1")
 	w.answers(http.NotFound)
-	for _, later := range []time.Duration{-time.Minute, time.Second, 4 * time.Minute} {
+	w.now = at.Add(-time.Minute)
+	w.step(usual, "", "provider node-1", "pods node-1") // one missing answer withdraws nothing
+	for _, later := range []time.Duration{time.Second, 4 * time.Minute} {
 		w.now = at.Add(later)
 		w.step(usual, "")
 	}
@@ -241,7 +264,7 @@ func TestANoticeThatDoesNotComeTrueIsCleared(t *testing.T) {
 
 	// Another process finds it.
 	w = newWorld(t)
-	w.cluster.marked, w.cluster.at = true, at
+	w.cluster.marked, w.cluster.has.At = true, at
 	w.now = at
 	w.step(usual, "", "get node-1")
 	w.now = at.Add(6 * time.Minute)

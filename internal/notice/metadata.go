@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -16,8 +17,11 @@ const DefaultEndpoint = "http://metadata.tencentyun.com"
 // DefaultTimeout limits a query of the metadata service.
 const DefaultTimeout = 3 * time.Second
 
-// noticePath is the path of the query (API document 213/4934).
-const noticePath = "latest/meta-data/spot/termination-time"
+// The paths of the queries (API document 213/4934).
+const (
+	noticePath   = "latest/meta-data/spot/termination-time"
+	instancePath = "latest/meta-data/instance-id"
+)
 
 // mostRead limits the bytes of a response: a time has 19 characters.
 const mostRead = 1024
@@ -35,7 +39,7 @@ func NewMetadata(endpoint string, timeout time.Duration) (*Metadata, error) {
 		return nil, fmt.Errorf("invalid address of a metadata service %q: use one such as %s", endpoint, DefaultEndpoint)
 	}
 	return &Metadata{
-		address: u.JoinPath(noticePath),
+		address: u,
 		client: &http.Client{
 			Timeout: timeout,
 			// No proxy, which would query its own instance. No redirect, since the service has none
@@ -49,7 +53,21 @@ func NewMetadata(endpoint string, timeout time.Duration) (*Metadata, error) {
 // Ask returns the announced time of the interruption. given is false if the service says that there
 // is none. Any other response, and none, is an error: the state is then unknown.
 func (m *Metadata) Ask(ctx context.Context) (answer string, given bool, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.address.String(), http.NoBody)
+	return m.get(ctx, noticePath)
+}
+
+// InstanceID returns the ID of this instance.
+func (m *Metadata) InstanceID(ctx context.Context) (string, error) {
+	id, given, err := m.get(ctx, instancePath)
+	if err == nil && (!given || !strings.HasPrefix(id, "ins-")) {
+		err = m.unknown(fmt.Errorf("it returns no ID of an instance, but %.40q", id))
+	}
+	return strings.TrimSpace(id), err
+}
+
+// get returns the value of a key. given is false if there is none.
+func (m *Metadata) get(ctx context.Context, path string) (answer string, given bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.address.JoinPath(path).String(), http.NoBody)
 	if err != nil {
 		return "", false, err
 	}

@@ -71,7 +71,7 @@ func giveNotice(ctx context.Context, c *cluster, i cvmsim.Instance, poolUID stri
 	now := metav1.Now()
 	n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
 		Type: kubecluster.NoticeCondition, Status: corev1.ConditionTrue, Reason: kubecluster.NoticeReason, LastTransitionTime: now, LastHeartbeatTime: now,
-		Message: node.NoticeMessage(now.Add(node.NoticeAhead)),
+		Message: node.Notice{At: now.Add(node.NoticeAhead)}.String(),
 	})
 	_, err = nodes.UpdateStatus(ctx, n, metav1.UpdateOptions{})
 	return err

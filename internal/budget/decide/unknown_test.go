@@ -100,7 +100,7 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 	}
 }
 
-// TestALossHidesNothingOfAnEarlierPeriod: what was counted in that is no part of the present usage.
+// TestALossHidesNothingOfAnEarlierPeriod: the usage of this period is known.
 func TestALossHidesNothingOfAnEarlierPeriod(t *testing.T) {
 	t.Parallel()
 	d := enforcing(budget.Freeze)

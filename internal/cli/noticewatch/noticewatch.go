@@ -18,7 +18,9 @@ its metadata service.
 
 On a notice, the node gets the condition GpupoolReclaim and the taint gpupool/reclaim
 (NoSchedule), with the time of the reclaim. "gpupool reconcile" then launches a
-replacement and drains the node.
+replacement and drains the node. Three seconds later, the pods that the drain left are
+deleted, also protected ones: they would die with the instance. Each gets its own grace
+period, or the time until 15 seconds before the reclaim if that is shorter.
 
 Run it on each node, with the DaemonSet of "gpupool manifests --notice-watch". It runs
 until interrupted. If the metadata service fails or returns an invalid time, a warning

@@ -22,6 +22,11 @@ func (c *nodeClient) NodePods(ctx context.Context, name string) ([]node.Pod, err
 	for _, n := range namespaces {
 		spared[n.name] = protects(n.labels)
 	}
+	return c.podsOn(ctx, name, spared)
+}
+
+// podsOn lists the pods on a node. Those of a spared namespace are protected.
+func (c *connection) podsOn(ctx context.Context, name string, spared map[string]bool) ([]node.Pod, error) {
 	where := kubeclient.Collection{Client: c.kube.CoreV1().RESTClient(), Resource: "pods", Fields: "spec.nodeName=" + name}
 	return kubeclient.List(ctx, where, func(object []byte) (node.Pod, bool, error) {
 		var p corev1.Pod
@@ -37,10 +42,12 @@ func drainPod(p *corev1.Pod, spared bool) node.Pod {
 	out := node.Pod{
 		Namespace: p.Namespace, Name: p.Name, UID: string(p.UID),
 		Ended:     p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-		Ending:    p.DeletionTimestamp != nil,
 		Protected: spared || protects(p.Labels) || protects(p.Annotations),
 	}
 	_, out.Mirror = p.Annotations[corev1.MirrorPodAnnotationKey]
+	if p.DeletionTimestamp != nil {
+		out.Ending, out.EndsAt = true, p.DeletionTimestamp.Time
+	}
 	if g := p.Spec.TerminationGracePeriodSeconds; g != nil {
 		out.Grace = *g
 	}

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
+	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
@@ -29,16 +31,16 @@ func (c *noticeClient) Notice(ctx context.Context, name string) (at time.Time, m
 		return time.Time{}, false, err
 	}
 	tainted := slices.ContainsFunc(live.Spec.Taints, isNoticeTaint)
-	return takenAt(live), tainted || noticeCondition(live) != nil, nil
+	return noticeOf(live).At, tainted || noticeCondition(live) != nil, nil
 }
 
-// SetNotice marks a node with a notice. A node that has one is left as it is.
-func (c *noticeClient) SetNotice(ctx context.Context, name string, at, now time.Time) error {
+// SetNotice marks a node with a notice. A node that has it is left as it is.
+func (c *noticeClient) SetNotice(ctx context.Context, name string, notice node.Notice, now time.Time) error {
 	written := metav1.NewTime(now)
 	return c.changeNotice(ctx, name, &corev1.NodeCondition{
-		Type: NoticeCondition, Status: corev1.ConditionTrue, Reason: NoticeReason, Message: node.NoticeMessage(at),
+		Type: NoticeCondition, Status: corev1.ConditionTrue, Reason: NoticeReason, Message: notice.String(),
 		LastHeartbeatTime: written, LastTransitionTime: written,
-	}, &corev1.Taint{Key: NoticeTaint, Value: at.UTC().Format(noticeTaintTime), Effect: corev1.TaintEffectNoSchedule})
+	}, &corev1.Taint{Key: NoticeTaint, Value: notice.At.UTC().Format(noticeTaintTime), Effect: corev1.TaintEffectNoSchedule})
 }
 
 // ClearNotice takes from a node what SetNotice gave it, and nothing else.
@@ -46,14 +48,14 @@ func (c *noticeClient) ClearNotice(ctx context.Context, name string) error {
 	return c.changeNotice(ctx, name, nil, nil)
 }
 
-// takenAt is when Tencent Cloud reclaims the instance of a node; zero if the node has no readable notice.
-func takenAt(n *corev1.Node) time.Time {
+// noticeOf returns the notice of a node; zero if the node has no readable one.
+func noticeOf(n *corev1.Node) node.Notice {
 	condition := noticeCondition(n)
 	if condition == nil || condition.Status != corev1.ConditionTrue {
-		return time.Time{}
+		return node.Notice{}
 	}
-	at, _ := node.NoticeIn(condition.Message, condition.LastHeartbeatTime.Time)
-	return at
+	notice, _ := node.NoticeIn(condition.Message, condition.LastHeartbeatTime.Time)
+	return notice
 }
 
 func noticeCondition(n *corev1.Node) *corev1.NodeCondition {
@@ -112,4 +114,29 @@ func (c *noticeClient) changeNoticeTaint(ctx context.Context, live *corev1.Node,
 		"metadata": map[string]any{"uid": live.UID, "resourceVersion": live.ResourceVersion}, "spec": map[string]any{"taints": taints},
 	})
 	return err
+}
+
+// ProviderID returns the provider ID of a node.
+func (c *noticeClient) ProviderID(ctx context.Context, name string) (node.ProviderID, error) {
+	live, err := c.getNode(ctx, name)
+	if err != nil {
+		return node.ProviderID{}, err
+	}
+	return node.ParseProviderID(live.Spec.ProviderID), nil
+}
+
+// PodsOn lists all pods on a node, without a cache. It does not know which of them their namespace protects.
+func (c *noticeClient) PodsOn(ctx context.Context, name string) ([]node.Pod, error) {
+	return c.podsOn(ctx, name, nil)
+}
+
+// DeletePod deletes exactly this pod, and no later one of its name. It is no error if that is gone.
+func (c *noticeClient) DeletePod(ctx context.Context, d node.Deletion) error {
+	err := c.kube.CoreV1().Pods(d.Pod.Namespace).Delete(ctx, d.Pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &d.Grace, Preconditions: &metav1.Preconditions{UID: new(types.UID(d.Pod.UID))},
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return kubeclient.Wrap("delete", "pods "+d.Pod.String(), err)
 }

@@ -57,14 +57,14 @@ func TestNoticeIsSetAndCleared(t *testing.T) {
 	if _, marked, err := c.Notice(ctx, "noticed"); err != nil || marked {
 		t.Fatalf("before, it is marked: %t (%v)", marked, err)
 	}
-	if err := c.SetNotice(ctx, "noticed", at, now); err != nil {
+	if err := c.SetNotice(ctx, "noticed", node.Notice{At: at}, now); err != nil {
 		t.Fatal(err)
 	}
 	if got := poolNode(t, c, "noticed"); !got.TakenAt.Equal(at) || got.Cordoned {
 		t.Fatalf("the node is seen as %+v", got)
 	}
 	calls := c.Calls()
-	if err := c.SetNotice(ctx, "noticed", at, now.Add(5*time.Second)); err != nil {
+	if err := c.SetNotice(ctx, "noticed", node.Notice{At: at}, now.Add(5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if after := c.Calls(); after["patch nodes"] != calls["patch nodes"] || after["patch nodes/status"] != calls["patch nodes/status"] {
@@ -84,7 +84,7 @@ func TestNoticeIsSetAndCleared(t *testing.T) {
 		t.Errorf("what others wrote changed\n%s", diff)
 	}
 	later := at.Add(time.Minute)
-	if err := c.SetNotice(ctx, "noticed", later, now.Add(time.Minute)); err != nil {
+	if err := c.SetNotice(ctx, "noticed", node.Notice{At: later}, now.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if got, marked, err := c.Notice(ctx, "noticed"); err != nil || !marked || !got.Equal(later) {
@@ -101,7 +101,7 @@ func TestNoticeIsSetAndCleared(t *testing.T) {
 	if diff := cmp.Diff(before, others(getNode(t, server, "noticed"))); diff != "" {
 		t.Errorf("what others wrote was cleared\n%s", diff)
 	}
-	if err := c.SetNotice(ctx, "no-such-node", at, now); err == nil || !strings.Contains(err.Error(), "nodes no-such-node") {
+	if err := c.SetNotice(ctx, "no-such-node", node.Notice{At: at}, now); err == nil || !strings.Contains(err.Error(), "nodes no-such-node") {
 		t.Errorf("a node that is not there: %v", err)
 	}
 }
@@ -116,9 +116,9 @@ func TestWhatOthersWriteIsNoNotice(t *testing.T) {
 	at := now.Add(time.Minute)
 	for name, condition := range map[string][2]string{
 		"words":           {"True", "soon"},
-		"another status":  {"False", node.NoticeMessage(at)},
-		"a far time":      {"True", node.NoticeMessage(at.AddDate(1, 0, 0))},
-		"a time long ago": {"True", node.NoticeMessage(at.AddDate(-1, 0, 0))},
+		"another status":  {"False", node.Notice{At: at}.String()},
+		"a far time":      {"True", node.Notice{At: at.AddDate(1, 0, 0)}.String()},
+		"a time long ago": {"True", node.Notice{At: at.AddDate(-1, 0, 0)}.String()},
 	} {
 		patch := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":%q,"reason":"Test","message":%q,"lastHeartbeatTime":%q}]}}`,
 			cluster.NoticeCondition, condition[0], condition[1], now.UTC().Format(time.RFC3339))
@@ -191,14 +191,14 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 		must(c.MarkNode(ctx, poolNode(t, c, name), "pool-1"))
 	}
 	now := time.Now().UTC().Truncate(time.Second)
-	must(c.SetNotice(ctx, "old", now.Add(-time.Hour), now.Add(-time.Hour)))
+	must(c.SetNotice(ctx, "old", node.Notice{At: now.Add(-time.Hour)}, now.Add(-time.Hour)))
 	var h heard
 	watching, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); c.WatchNotices(watching, h.handlers()) }()
 	at := now.Add(2 * time.Minute)
-	must(c.SetNotice(ctx, "marked", at, now))
-	must(c.SetNotice(ctx, "unmarked", at, now))
+	must(c.SetNotice(ctx, "marked", node.Notice{At: at}, now))
+	must(c.SetNotice(ctx, "unmarked", node.Notice{At: at}, now))
 	wait := func(name string, n int) {
 		t.Helper()
 		kubetest.WaitFor(t, "the notice of "+name, func(context.Context) error {
@@ -213,11 +213,11 @@ func TestAWatchTellsOfANoticeOnce(t *testing.T) {
 		t.Errorf("told is %+v", got)
 	}
 	server.Restart(t)
-	must(c.SetNotice(ctx, "later", at, now))
+	must(c.SetNotice(ctx, "later", node.Notice{At: at}, now))
 	wait("later", 1)
 	must(c.MarkNode(ctx, poolNode(t, c, "unmarked"), "pool-2"))
 	wait("unmarked", 1)
-	must(c.SetNotice(ctx, "marked", at.Add(time.Minute), now))
+	must(c.SetNotice(ctx, "marked", node.Notice{At: at.Add(time.Minute)}, now))
 	wait("marked", 2)
 	if len(h.of("later")) != 1 || len(h.of("old")) != 0 {
 		t.Errorf("told are %+v", h.notices)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 )
 
 // Noticed is a node of a pool whose instance Tencent Cloud reclaims.
@@ -29,8 +30,8 @@ const (
 
 // NoticeHandlers are called by a watch for notices.
 type NoticeHandlers struct {
-	// Notice is called for each node with a pool's mark and a notice, once per time of the notice, including
-	// existing ones.
+	// Notice is called for each node with a pool's mark and a notice, including existing ones. It is called again
+	// if the notice changes: its time, or how many pods are deleted before that.
 	Notice func(Noticed)
 	// Trouble is called once with the error of a failed watch, and with nil when the watch works again.
 	Trouble func(error)
@@ -38,7 +39,7 @@ type NoticeHandlers struct {
 
 // WatchNotices watches the nodes for notices until the context ends.
 func (c *noticeClient) WatchNotices(ctx context.Context, handlers NoticeHandlers) {
-	w := noticeWatch{cluster: c, handlers: handlers, told: map[string]time.Time{}}
+	w := noticeWatch{cluster: c, handlers: handlers, told: map[string]node.Notice{}}
 	for ctx.Err() == nil {
 		after := w.once(ctx)
 		select {
@@ -52,10 +53,10 @@ func (c *noticeClient) WatchNotices(ctx context.Context, handlers NoticeHandlers
 type noticeWatch struct {
 	cluster  *noticeClient
 	handlers NoticeHandlers
-	from     uint64               // zero: from all nodes that there are
-	told     map[string]time.Time // by a node's uid
-	broken   bool                 // the last watch, or its beginning
-	troubled bool                 // the failure was reported
+	from     uint64                 // zero: from all nodes that there are
+	told     map[string]node.Notice // by a node's uid
+	broken   bool                   // the last watch, or its beginning
+	troubled bool                   // the failure was reported
 }
 
 // once watches until the watch ends, and returns when the next may begin.
@@ -119,11 +120,11 @@ func (w *noticeWatch) take(c kubeclient.Change) (enough bool, err error) {
 		delete(w.told, seen.UID)
 		return false, nil
 	}
-	over := seen.ReclaimAt(w.cluster.Now()).IsZero()
-	if seen.Pool == "" || over || w.told[seen.UID].Equal(seen.TakenAt) {
+	over, notice := seen.ReclaimAt(w.cluster.Now()).IsZero(), noticeOf(&n)
+	if seen.Pool == "" || over || w.told[seen.UID] == notice {
 		return false, nil
 	}
-	w.told[seen.UID] = seen.TakenAt
+	w.told[seen.UID] = notice
 	w.handlers.Notice(Noticed{Node: seen.Name, PoolUID: seen.Pool, TakenAt: seen.TakenAt})
 	return false, nil
 }

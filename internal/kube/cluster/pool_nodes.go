@@ -46,11 +46,12 @@ func (c *nodeClient) Nodes(ctx context.Context) (node.Observation, error) {
 
 // poolNode returns the fields of a node that pools need.
 func poolNode(n *corev1.Node) node.Node {
+	notice := noticeOf(n)
 	out := node.Node{
 		Name: n.Name, UID: string(n.UID), ProviderID: n.Spec.ProviderID, CreatedAt: n.CreationTimestamp.Time,
 		Ready: node.ReadyUnknown, Cordoned: n.Spec.Unschedulable,
 		Pool: n.Annotations[NodePoolAnnotation], CordonedBy: n.Annotations[NodeCordonAnnotation],
-		TakenAt: takenAt(n),
+		TakenAt: notice.At, Reach: notice.Reach,
 	}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP {

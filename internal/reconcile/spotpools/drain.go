@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -204,11 +203,10 @@ func (a nodeStep) evict(ctx context.Context, cluster Cluster) (node.Progress, er
 	}, failure
 }
 
-// grace returns how many seconds a pod has to terminate: its own, or the time until Tencent
-// Cloud reclaims the instance.
+// grace returns how many seconds a pod has to terminate.
 func (a nodeStep) grace(p node.Pod) int64 {
 	if a.d.TakenAt.IsZero() {
 		return p.Grace
 	}
-	return max(1, min(p.Grace, int64(a.d.TakenAt.Sub(a.observation.At)/time.Second)))
+	return node.GraceBefore(a.d.TakenAt, a.observation.At, p.Grace)
 }

@@ -33,10 +33,16 @@ type NoticeReport struct {
 	Node string `json:"node"`
 	// When Tencent Cloud reclaims it.
 	TakenAt time.Time `json:"taken_at"`
+	// How many pods of its node are deleted before that. Absent until the node's agent deletes them.
+	Reach node.Reach `json:"reach,omitzero"`
 }
 
 func (r NoticeReport) String() string {
-	return fmt.Sprintf("%s: Tencent Cloud reclaims it at %s; its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
+	text := fmt.Sprintf("%s: Tencent Cloud reclaims it at %s; its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
+	if !r.Reach.At.IsZero() {
+		text += "; " + r.Reach.String()
+	}
+	return text
 }
 
 // NodeStates counts instances by their health as nodes. Each counts once, and draining ones
@@ -178,7 +184,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 		}
 		r.count(m)
 		if m.Interrupted() {
-			r.Notices = append(r.Notices, NoticeReport{InstanceID: m.ID, Node: m.Node.Name, TakenAt: m.TakenAt})
+			r.Notices = append(r.Notices, NoticeReport{InstanceID: m.ID, Node: m.Node.Name, TakenAt: m.TakenAt, Reach: m.Node.Reach})
 		}
 	}
 	return r

@@ -41,6 +41,8 @@ type Known struct {
 	// ReportedTakenAt is the TakenAt of the last notice that was reported, until its node is
 	// observed without one. So a renewed notice is not reported again.
 	ReportedTakenAt time.Time `json:"reported_taken_at,omitzero"`
+	// Reach is how many pods of its node are deleted before that.
+	Reach node.Reach `json:"reach,omitzero"`
 }
 
 // Past is an instance that is gone.

@@ -53,11 +53,12 @@ func (u *Update) updateNotices(d spotpool.Declaration) {
 		present := match.Standing == node.Present
 		if present && match.Node.TakenAt.IsZero() && k.noticed() {
 			u.report(u.about.Noticed(history.Withdrawn, k.node(), k.ReportedTakenAt))
-			k.ReportedTakenAt = time.Time{}
+			k.ReportedTakenAt, k.Reach = time.Time{}, node.Reach{}
 		}
 		if d.Nodes == nil || !present || match.Node.TakenAt.IsZero() || !i.State.Up() || i.ChargeType != spotpool.Spot || k.Ended {
 			continue
 		}
+		k.Reach = match.Node.Reach
 		if !k.ReportedTakenAt.IsZero() {
 			k.TakenAt = node.ReclaimAt(k.ReportedTakenAt, now)
 			continue

@@ -108,6 +108,9 @@ func (u *Update) reportLoss(k Known, why string) {
 	kind := history.Lost
 	if k.noticed() {
 		kind = history.Reclaim
+		if !k.Reach.At.IsZero() {
+			about.Reasons = append(about.Reasons, k.Reach.String())
+		}
 	}
 	u.report(about.Instance(kind, u.instance(k)))
 }
