@@ -53,7 +53,7 @@ func (r *UsageReader) read(ctx context.Context, k Repository) (Document[declarat
 // decode returns the measurements of a listed document. Those that were read or saved last are not decoded
 // again.
 func (r *UsageReader) decode(ctx context.Context, k Repository, doc store.Document) (Document[declaration.BudgetUsage], error) {
-	if r != nil && len(doc.Data) > 0 {
+	if r != nil {
 		r.mu.Lock()
 		last := r.last
 		r.mu.Unlock()

@@ -33,7 +33,7 @@ func TestOpenedDocumentsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLargeDocumentsAreNotKept: one would displace many.
+// TestLargeDocumentsAreNotKept: one would displace many. A smaller one is forgotten when others fill both generations.
 func TestLargeDocumentsAreNotKept(t *testing.T) {
 	t.Parallel()
 	document := func(text string) []byte {
@@ -52,5 +52,15 @@ func TestLargeDocumentsAreNotKept(t *testing.T) {
 		if found := opened.find(sha256.Sum256(data)); (found != nil) != kept {
 			t.Errorf("one of %d bytes is kept: %t", len(data), found != nil)
 		}
+	}
+	first := document("first")
+	for _, data := range [][]byte{first, document("second")} {
+		if _, err := decode[declaration.RunSummary]("a summary", data); err != nil {
+			t.Fatal(err)
+		}
+		opened.keep(sha256.Sum256(data[1:]), nil, openedAtMost)
+	}
+	if opened.find(sha256.Sum256(first)) != nil {
+		t.Error("the first is not forgotten")
 	}
 }

@@ -208,7 +208,7 @@ type explained struct {
 // has reports whether a document's object is recorded, or was destroyed. A status belongs to
 // any budget of its name.
 func (e explained) has(of *Orphan) bool {
-	byName := of.UID == "" || of.Documents[0].Kind == store.Statuses
+	byName := of.Documents[0].Kind == store.Statuses
 	return e.uids[of.UID] || e.unread[of.Object] || byName && e.objects[of.Object] || of.Object == "" && len(e.unread) > 0
 }
 

@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,16 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 			"spot_pool/ap-singapore/train", "remove journals/ap-singapore/train/" + uid + ", holds/" + uid,
 			store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
 		},
+		"a hold": {
+			func(t *testing.T, s store.Store) {
+				put(t, s, store.Holds, uid, declaration.Holds{PoolUID: uid, Pool: "ap-singapore/train"})
+			},
+			"spot_pool/ap-singapore/train", "Put spot_pools/ap-singapore/train back", store.Key{Kind: store.SpotPools, Name: "ap-singapore/train"},
+		},
+		"a damaged hold": {
+			func(t *testing.T, s store.Store) { damaged(t, s, store.Holds, uid) },
+			"", "the record of an object (uid " + uid + ") is lost", store.Key{Kind: store.StockPools, Name: "ml/g1"},
+		},
 		"an empty journal": {
 			func(t *testing.T, s store.Store) {
 				put(t, s, store.Journals, "ap-singapore/train/"+uid, declaration.Journal{})
@@ -133,7 +144,7 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 				t.Errorf("%v are found, though recorded", list)
 			}
 			put(t, s, store.Tombstones, uid, declaration.Tombstone{
-				UID: uid, Object: test.object, AccountID: "1", ClusterUID: "c", DestroyedAt: now, ExpiresAt: now,
+				UID: uid, Object: cmp.Or(test.object, "spot_pool/ap-singapore/train"), AccountID: "1", ClusterUID: "c", DestroyedAt: now, ExpiresAt: now,
 			})
 			if list := orphans(s, record.Recorded{}); len(list) > 0 {
 				t.Errorf("%v are found, though destroyed", list)
@@ -164,5 +175,28 @@ func TestStatusOfARecordedBudgetIsNotOrphaned(t *testing.T) {
 		if got := strings.Join(found, " "); err != nil || got != name {
 			t.Errorf("lost are %q, want %q: %v", got, name, err)
 		}
+	}
+}
+
+// TestNameExplainsOnlyAStatus: a budget with the same name rewrites it, but not the other documents of an earlier one.
+func TestNameExplainsOnlyAStatus(t *testing.T) {
+	t.Parallel()
+	k := fixture()
+	recorded(t, k, declaration.Active, teamA(1))
+	put(t, k.Store, store.Statuses, record.BudgetStatusName("team-a"), budget.Status{UID: "uid-earlier", Name: "team-a", ClusterUID: "c"})
+	put(t, k.Store, store.Pauses, "uid-lost/1", declaration.Pauses{BudgetUID: "uid-lost", Budget: "team-a", ClusterUID: "c"})
+	put(t, k.Store, store.Tombstones, "uid-b", declaration.Tombstone{
+		UID: "uid-b", Object: "budget/destroyed", ClusterUID: "c", DestroyedAt: noon, ExpiresAt: noon,
+	})
+	for _, name := range []string{"destroyed", "unknown"} {
+		damaged(t, k.Store, store.Statuses, record.BudgetStatusName(name))
+	}
+	list, err := record.Orphans(t.Context(), k.Store, record.Recorded{})
+	var found []string
+	for _, o := range list {
+		found = append(found, o.Object+" by "+o.DocumentNames())
+	}
+	if got := strings.Join(found, ", "); err != nil || got != "budget/team-a by pauses/uid-lost/1, budget/unknown by statuses/budgets/unknown" {
+		t.Errorf("found are %q: %v", got, err)
 	}
 }

@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/draft"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
 )
 
 func noPool(string) bool { return false }
@@ -91,7 +93,7 @@ func TestPoolStatusesAreWrittenWhereTheyChange(t *testing.T) {
 }
 
 // TestRoomsSayWhyAsFarAsARunHasSeen: of a pool that was not observed since its declaration
-// changed, it is unknown whether it grows.
+// changed, it is unknown whether it grows. A damaged document does not hide the others.
 func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -112,9 +114,13 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 			statuses[d.UID] = *status
 		}
 	}
+	if rooms, err := k.Rooms(t.Context()); err != nil || len(rooms) != 5 {
+		t.Errorf("before the first run, %d rooms, %v", len(rooms), err)
+	}
 	if err := k.SavePoolStatuses(t.Context(), statuses, noPool); err != nil {
 		t.Fatal(err)
 	}
+	damaged(t, s, store.Statuses, "spot_pools/damaged")
 	rooms, err := k.Rooms(t.Context())
 	if err != nil || len(rooms) != 5 {
 		t.Fatalf("%d rooms, %v", len(rooms), err)
@@ -125,6 +131,16 @@ func TestRoomsSayWhyAsFarAsARunHasSeen(t *testing.T) {
 			len(r.InstanceTypes) != 1 {
 			t.Errorf("%+v", r)
 		}
+	}
+	broken := errors.New("the store cannot be reached")
+	k.Store = storetest.Wrap(s, &storetest.Faults{Before: func(op storetest.Op) error {
+		if op.Key.Kind == store.Statuses {
+			return broken
+		}
+		return nil
+	}})
+	if rooms, err := k.Rooms(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("without statuses, %d rooms, %v", len(rooms), err)
 	}
 }
 

@@ -286,6 +286,9 @@ func TestOutboxSignsAndForgets(t *testing.T) {
 	if events[0].Actor != "reconcile" || events[0].RunID != "run-7" || events[1].Actor != "terraform" || events[1].RunID != "" {
 		t.Errorf("signed: %+v", events)
 	}
+	if alone := o.Sign([]history.Event{about("a")}, "reconcile"); alone[0].Actor != "reconcile" || alone[0].RunID != "run-7" {
+		t.Errorf("signed alone: %+v", alone)
+	}
 	if kept := o.Sign([]history.Event{signed}, "reconcile"); kept[0].RunID != "" {
 		t.Errorf("signed again: %+v", kept)
 	}
