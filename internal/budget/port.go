@@ -71,6 +71,15 @@ type WorkloadState struct {
 	PauseObstacle string
 }
 
+// Autoscaler is a HorizontalPodAutoscaler that scales a workload. The zero value is none.
+type Autoscaler struct {
+	Name string
+	// FromZero says that it also scales a workload without replicas, and so would undo a pause.
+	FromZero bool
+}
+
+func (a Autoscaler) String() string { return "the HorizontalPodAutoscaler " + a.Name + " scales it" }
+
 // ErrWorkloadChanged says that a workload no longer is as observed.
 var ErrWorkloadChanged = errors.New("another process keeps changing it")
 

@@ -113,8 +113,8 @@ func (c cachedCluster) PriorityClasses(ctx context.Context) (map[string]int32, e
 	return remember(ctx, c.results, "priority classes", c.age, c.ClusterReader.PriorityClasses)
 }
 
-func (c cachedCluster) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
-	return remember(ctx, c.results, "autoscaler "+w.Namespace+"/"+w.Kind+"/"+w.Name, c.age, func(ctx context.Context) (string, error) {
+func (c cachedCluster) Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error) {
+	return remember(ctx, c.results, "autoscaler "+w.Namespace+"/"+w.Kind+"/"+w.Name, c.age, func(ctx context.Context) (budget.Autoscaler, error) {
 		return c.ClusterReader.Autoscaler(ctx, w)
 	})
 }

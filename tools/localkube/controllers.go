@@ -14,7 +14,7 @@ import (
 
 // usualControllers are those without which a workload would not behave as in a
 // real cluster, and those by which kubelets get their certificates. Those for
-// volumes, networks and autoscaling have nothing to do here. The node lifecycle
+// volumes and networks have nothing to do here. The node lifecycle
 // controller is left out too: nodes that a test makes up would be declared dead.
 var usualControllers = []string{
 	names.DeploymentController,
@@ -24,6 +24,7 @@ var usualControllers = []string{
 	names.JobController,
 	names.CronJobController,
 	names.DisruptionController,
+	names.HorizontalPodAutoscalerController,
 	names.ResourceQuotaController,
 	names.PodGarbageCollectorController,
 	names.GarbageCollectorController,
@@ -76,6 +77,7 @@ func runControllers(ctx context.Context, dir *directory, options options, contro
 		"--cluster-signing-key-file=" + dir.path(caKey),
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
+		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--terminated-pod-gc-threshold=" + strconv.Itoa(options.terminatedPodThreshold),
 	}); err != nil {
 		return err

@@ -29,22 +29,24 @@ func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.Work
 	}, nil
 }
 
-// Autoscaler returns which autoscaler scales a workload, or nothing. KEDA's are
-// HorizontalPodAutoscalers as well.
-func (c *enforcer) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
+// Autoscaler returns which autoscaler scales a workload, or nothing. The controller of autoscalers leaves a
+// workload alone that has no replicas, unless minReplicas is 0. One that another object controls, as KEDA's
+// ScaledObject does, is scaled from zero by that.
+func (c *enforcer) Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error) {
 	if w.Kind == "Job" {
-		return "", nil
+		return budget.Autoscaler{}, nil
 	}
 	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(w.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return "", kubeclient.Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
+		return budget.Autoscaler{}, kubeclient.Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
 	}
 	for _, h := range list.Items {
 		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
-			return "the HorizontalPodAutoscaler " + h.Name + " scales it, and would undo it", nil
+			fromZero := h.Spec.MinReplicas != nil && *h.Spec.MinReplicas == 0 || metav1.GetControllerOfNoCopy(&h) != nil
+			return budget.Autoscaler{Name: h.Name, FromZero: fromZero}, nil
 		}
 	}
-	return "", nil
+	return budget.Autoscaler{}, nil
 }
 
 // Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is

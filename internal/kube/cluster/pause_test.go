@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,44 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 	}
 }
 
+// TestAnAutoscalerStopsAtZero: the controller of autoscalers leaves a paused Deployment alone, and scales it
+// again once it is resumed.
+func TestAnAutoscalerStopsAtZero(t *testing.T) {
+	t.Parallel()
+	server := kubetest.Start(t)
+	ns := server.Namespace(t)
+	c := connect(t, server.Kubeconfig())
+	d := workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, kubetest.Deployment(ns, "d", 1)))
+	kubetest.Create(t, server, &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "d"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"},
+			MinReplicas:    new(int32(2)), MaxReplicas: 3,
+		},
+	})
+	scaled := func(replicas int32, reason string) {
+		t.Helper()
+		kubetest.WaitFor(t, fmt.Sprintf("%d replicas, %s", replicas, reason), func(ctx context.Context) error {
+			h, err := server.Client().AutoscalingV2().HorizontalPodAutoscalers(ns).Get(ctx, "d", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			stopped := slices.ContainsFunc(h.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
+				return c.Type == autoscalingv2.ScalingActive && c.Reason == "ScalingDisabled"
+			})
+			if got := seen(t, c, d).Replicas; got != replicas || stopped != (reason == "stopped") {
+				return fmt.Errorf("it has %d, and the conditions are %+v", got, h.Status.Conditions)
+			}
+			return nil
+		})
+	}
+	scaled(2, "scaling")
+	kubetest.WaitFor(t, "a pause", func(ctx context.Context) error { return c.Pause(ctx, seen(t, c, d)) })
+	scaled(0, "stopped")
+	kubetest.WaitFor(t, "a resumption", func(ctx context.Context) error { return c.Resume(ctx, seen(t, c, d), 1) })
+	scaled(2, "scaling")
+}
+
 // mustNotPause returns why a workload must not be paused.
 func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) string {
 	t.Helper()
@@ -109,7 +148,10 @@ func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return state.PauseObstacle + scaler
+	if !scaler.FromZero {
+		return state.PauseObstacle
+	}
+	return state.PauseObstacle + scaler.String()
 }
 
 func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
@@ -121,18 +163,35 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 	makeOne := func(name string) budget.Workload {
 		return workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, kubetest.Deployment(ns, name, 1)))
 	}
-	scaled := makeOne("scaled")
-	kubetest.Create(t, server, &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "auto"},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "scaled"}, MaxReplicas: 3,
-		},
+	autoscaler := func(name string, change func(*autoscalingv2.HorizontalPodAutoscaler)) budget.Workload {
+		h := &autoscalingv2.HorizontalPodAutoscaler{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+				ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "of-" + name}, MaxReplicas: 3,
+			},
+		}
+		change(h)
+		kubetest.Create(t, server, h)
+		return makeOne("of-" + name)
+	}
+	byKEDA := autoscaler("keda", func(h *autoscalingv2.HorizontalPodAutoscaler) {
+		h.OwnerReferences = []metav1.OwnerReference{{APIVersion: "keda.sh/v1alpha1", Kind: "ScaledObject", Name: "a", UID: "1", Controller: new(true)}}
 	})
+	usual := autoscaler("usual", func(*autoscalingv2.HorizontalPodAutoscaler) {})
 	applied := makeOne("applied")
-	patch := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"applied"},"spec":{"replicas":1}}`
-	if _, err := deployments.Patch(t.Context(), "applied", types.ApplyPatchType, []byte(patch),
-		metav1.PatchOptions{FieldManager: "argocd-controller", Force: new(true)}); err != nil {
-		t.Fatal(err)
+	for subresource, patch := range map[string]string{
+		"":      `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"applied"},"spec":{"replicas":1}}`,
+		"scale": `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"applied"},"spec":{"replicas":1}}`,
+	} {
+		if _, err := deployments.Patch(t.Context(), "applied", types.ApplyPatchType, []byte(patch),
+			metav1.PatchOptions{FieldManager: "argocd-controller" + subresource, Force: new(true)}, subresource); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, w := range map[string]budget.Workload{"an autoscaler that stops at zero": usual, "field managers": applied} {
+		if got := mustNotPause(t, c, w); got != "" {
+			t.Errorf("%s keep it from being paused: %s", name, got)
+		}
 	}
 	controlled := makeOne("controlled")
 	owner := `{"metadata":{"ownerReferences":[{"apiVersion":"ray.io/v1","kind":"RayCluster","name":"ray","uid":"1","controller":true}]}}`
@@ -142,8 +201,7 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 	queued := kubetest.Job(ns, "queued", 1)
 	queued.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "main"}
 	for want, w := range map[string]budget.Workload{
-		"HorizontalPodAutoscaler auto": scaled,
-		"argocd-controller":            applied,
+		"HorizontalPodAutoscaler keda": byKEDA,
 		"RayCluster ray":               controlled,
 		"Kueue":                        workloadOf("batch/v1", "Job", kubetest.Create(t, server, queued)),
 		"its operator":                 {Namespace: ns, Owner: ledger.Owner{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "x"}},

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -104,7 +102,8 @@ func replicaCount(replicas *int32) int32 {
 }
 
 // pauseObstacle returns why a workload must not be paused, such as a controller that
-// starts and stops it; empty if it may be paused.
+// starts and stops it; empty if it may be paused. A field manager is none: it sets the size once, for example
+// with each upgrade of a Helm release.
 func pauseObstacle(o workload) string {
 	if owner := gpu.ControllerOf(o); owner != nil && owner.Kind != "CronJob" {
 		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
@@ -112,24 +111,13 @@ func pauseObstacle(o workload) string {
 	if s, ok := o.(statefulSet); ok && deletesVolumes(s) {
 		return "its persistentVolumeClaimRetentionPolicy.whenScaled is Delete: scaled to zero, it would lose its volumes"
 	}
-	field := "f:replicas"
 	if j, ok := o.(job); ok {
-		field = "f:suspend"
 		if j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
 			return "the controller " + *j.Spec.ManagedBy + " manages it"
 		}
 		if queue := o.GetLabels()["kueue.x-k8s.io/queue-name"]; queue != "" {
 			return "Kueue suspends and starts it (queue " + queue + ")"
 		}
-	}
-	for _, entry := range o.GetManagedFields() {
-		// A controller that declares the field, or scales, would put it back.
-		// People who once created or scaled the workload would not.
-		drives := entry.Operation == metav1.ManagedFieldsOperationApply || entry.Subresource == "scale"
-		if !drives || entry.Manager == fieldManager || strings.HasPrefix(entry.Manager, "kubectl") || !owns(entry, field) {
-			continue
-		}
-		return fmt.Sprintf("the field manager %q sets %s, and would undo it", entry.Manager, "spec."+field[2:])
 	}
 	return ""
 }
@@ -139,19 +127,4 @@ func pauseObstacle(o workload) string {
 func deletesVolumes(s statefulSet) bool {
 	policy := s.Spec.PersistentVolumeClaimRetentionPolicy
 	return policy != nil && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-}
-
-// owns reports whether an entry of the managed fields has a field of the spec.
-func owns(entry metav1.ManagedFieldsEntry, field string) bool {
-	if entry.FieldsV1 == nil {
-		return false
-	}
-	var fields struct {
-		Spec map[string]json.RawMessage `json:"f:spec"`
-	}
-	if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
-		return false
-	}
-	_, has := fields.Spec[field]
-	return has
 }

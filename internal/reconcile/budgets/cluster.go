@@ -38,7 +38,7 @@ type WorkloadReader interface {
 	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
 	// Autoscaler describes the autoscaler that scales a workload, or returns "".
-	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
+	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
 }
 
 // Changes are the changes that budgets make to a cluster.

@@ -79,9 +79,9 @@ func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.Wo
 	}, w)
 }
 
-func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (string, error) {
-	return read(ctx, c.view, "Autoscaler", func() (string, error) {
-		return map[bool]string{true: "an autoscaler drives it"}[c.Driven[w.Name]], nil
+func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error) {
+	return read(ctx, c.view, "Autoscaler", func() (budget.Autoscaler, error) {
+		return map[bool]budget.Autoscaler{true: {Name: "auto", FromZero: true}}[c.Driven[w.Name]], nil
 	}, w)
 }
 

@@ -25,7 +25,7 @@ func TestAnAutoscalerOnAStockPoolIsReported(t *testing.T) {
 				d.Cluster.Put(key, of)
 				warns := func(list []string) bool {
 					return slices.ContainsFunc(list, func(text string) bool {
-						return strings.Contains(text, "an autoscaler drives it")
+						return strings.Contains(text, "HorizontalPodAutoscaler auto scales it")
 					})
 				}
 				if x := d.explained(); warns(x.Warnings) != scales {

@@ -30,7 +30,7 @@ type Reader interface {
 	PriorityClasses(ctx context.Context) (map[string]int32, error)
 
 	// Autoscaler names the autoscaler of a workload; empty if there is none.
-	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
+	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
 	// PreviewStock returns the result of a dry run of ApplyStock. If additions of others to the
 	// live Deployment are refused, it returns an error and live without those.
 	PreviewStock(ctx context.Context, live, wanted *appsv1.Deployment) (*appsv1.Deployment, error)

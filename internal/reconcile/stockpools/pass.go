@@ -98,7 +98,7 @@ func (p *pass) warnOfAutoscaler(ctx context.Context) {
 	}
 	d := p.declaration
 	by, err := p.cluster.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
-	if err == nil && by != "" { // without the right to list them, the writers of replicas can still be read
+	if err == nil && by.Name != "" { // without the right to list them, the writers of replicas can still be read
 		p.fought = fmt.Sprintf("another process also changes its replicas: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
 			stockpool.DestroyRetain)
 	}

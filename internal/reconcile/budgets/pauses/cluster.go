@@ -16,7 +16,7 @@ type Cluster interface {
 	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
 	// Autoscaler describes the autoscaler that scales a workload, or returns "".
-	Autoscaler(ctx context.Context, w budget.Workload) (string, error)
+	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
 	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
 	// budget.ErrWorkloadChanged if the workload changed since the observation.
 	Pause(ctx context.Context, seen budget.WorkloadState) error

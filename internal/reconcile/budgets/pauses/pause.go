@@ -57,8 +57,12 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	}
 	reason := seen.PauseObstacle
 	if reason == "" {
-		if reason, err = p.Cluster.Autoscaler(ctx, w); err != nil {
+		by, err := p.Cluster.Autoscaler(ctx, w)
+		if err != nil {
 			return nil, err
+		}
+		if by.FromZero {
+			reason = by.String() + " from zero, and would undo it"
 		}
 	}
 	if reason != "" {
