@@ -95,7 +95,7 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 	}
 }
 
-// TestAnAutoscalerStopsAtZero: the controller of autoscalers leaves a paused Deployment alone, and scales it
+// TestAnAutoscalerStopsAtZero: the controller of autoscalers does not scale a paused Deployment, and scales it
 // again once it is resumed.
 func TestAnAutoscalerStopsAtZero(t *testing.T) {
 	t.Parallel()
