@@ -59,7 +59,7 @@ func (w *world) run(f fault, failing func(string) bool) {
 	if changed {
 		w.journal = roundTrip(next)
 	}
-	for {
+	for range 100 { // more messages than a journal has
 		m, due := notification.Schedule{Declaration: w.d, Lifetime: w.lifetime}.Next(w.journal, w.now)
 		if !due || killed() {
 			return
@@ -348,6 +348,8 @@ func TestLifetimeCoversIntervalsOfRuns(t *testing.T) {
 	}{
 		"the first run":        {nil, 24 * time.Hour},
 		"the second run":       {every(time.Minute, 1), 24 * time.Hour},
+		"the fourth run":       {every(time.Hour, 3), 24 * time.Hour},
+		"the fifth run":        {every(time.Hour, 4), 3 * time.Hour},
 		"a server":             {every(40*time.Second, 9), 2 * time.Hour},
 		"each hour":            {every(time.Hour, 9), 3 * time.Hour},
 		"each hour after some": {append(every(time.Hour, 4), begin.Add(-time.Second), begin.Add(-time.Second)), 3 * time.Hour},
@@ -358,6 +360,9 @@ func TestLifetimeCoversIntervalsOfRuns(t *testing.T) {
 		if got := notification.Lifetime(tt.starts, begin); got != tt.want {
 			t.Errorf("%s: an alert fires for %v, want %v", name, got, tt.want)
 		}
+	}
+	if got := notification.EventLifetime; got != 15*time.Minute {
+		t.Errorf("the alert of a single event fires for %v, want 15m", got)
 	}
 }
 

@@ -22,7 +22,7 @@ func pendingOf(d notification.Declaration, n int, at time.Time) notification.Jou
 	return j
 }
 
-// TestPausesGrowUpToAnHour, and respect what the receiver asks for.
+// TestPausesGrowUpToAnHour, differ between notifications, and respect what the receiver asks for.
 func TestPausesGrowUpToAnHour(t *testing.T) {
 	t.Parallel()
 	d := declared(notification.Slack)
@@ -37,10 +37,16 @@ func TestPausesGrowUpToAnHour(t *testing.T) {
 		}
 		j = j.Attempt(d, m)
 		asked := j.Fail(m, notification.Failure{RetryAfter: 2 * time.Hour}, begin)
+		other := j
+		other.UID = "n2"
+		other = other.Fail(m, notification.Failure{}, begin)
 		j = j.Fail(m, notification.Failure{}, begin)
 		pause := j.NextAt.Sub(begin)
 		if pause < base || pause > base*6/5 || j.Attempts != attempt+1 || j.Failed != int64(attempt+1) || !j.FailingSince.Equal(begin) {
 			t.Errorf("attempt %d: it waits %s, want %s: %+v", attempt+1, pause, base, j)
+		}
+		if apart := other.NextAt.Sub(j.NextAt).Abs(); apart < time.Second {
+			t.Errorf("attempt %d: two notifications try again %s apart", attempt+1, apart)
 		}
 		if pause := asked.NextAt.Sub(begin); pause != 2*time.Hour {
 			t.Errorf("asked for two hours, it waits %s", pause)

@@ -1,6 +1,7 @@
 package notification_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +27,10 @@ func TestInvalidDeclarationsAreRefused(t *testing.T) {
 		"in the cluster": {func(d *notification.Declaration) {
 			d.Type, d.URL = notification.Alertmanager, "http://alertmanager.monitoring.svc:9093"
 		}, ""},
-		"out of the cluster": {func(d *notification.Declaration) { d.Type, d.URL = notification.Alertmanager, "http://example.com" }, "url_wo: it would send"},
-		"no key":             {func(d *notification.Declaration) { d.Type = notification.PagerDuty }, "secret_wo: pagerduty needs a secret"},
+		"a webhook in the cluster": {func(d *notification.Declaration) { d.Type, d.URL = notification.Webhook, "http://hooks.default.svc" }, ""},
+		"slack in the cluster":     {func(d *notification.Declaration) { d.URL = "http://hooks.default.svc" }, "url_wo: it would send"},
+		"out of the cluster":       {func(d *notification.Declaration) { d.Type, d.URL = notification.Alertmanager, "http://example.com" }, "url_wo: it would send"},
+		"no key":                   {func(d *notification.Declaration) { d.Type = notification.PagerDuty }, "secret_wo: pagerduty needs a secret"},
 		"a short key": {func(d *notification.Declaration) {
 			d.Type, d.Secret, d.SecretVersion = notification.PagerDuty, "abc", 1
 		}, "secret_wo: an integration key has 32"},
@@ -35,13 +38,25 @@ func TestInvalidDeclarationsAreRefused(t *testing.T) {
 		"a line break": {func(d *notification.Declaration) {
 			d.Type, d.Secret, d.SecretVersion = notification.Webhook, "a\nb", 1
 		}, "secret_wo: it contains a space"},
-		"events":             {func(d *notification.Declaration) { d.Events = []history.Kind{"explosion"} }, `events[0]: "explosion" is not a kind`},
-		"objects":            {func(d *notification.Declaration) { d.Objects = []string{"team-a"} }, `objects[0]: "team-a" is not an object`},
+		"a space": {func(d *notification.Declaration) {
+			d.Type, d.Secret, d.SecretVersion = notification.Webhook, "a b", 1
+		}, "secret_wo: it contains a space"},
+		"events":  {func(d *notification.Declaration) { d.Events = []history.Kind{"explosion"} }, `events[0]: "explosion" is not a kind`},
+		"objects": {func(d *notification.Declaration) { d.Objects = []string{"team-a"} }, `objects[0]: "team-a" is not an object`},
+		"globs of objects": {func(d *notification.Declaration) {
+			d.Objects = []string{"budget/team-[ab]", "spot_pool/*/train", "run", "*"}
+		}, ""},
+		"a broken glob":      {func(d *notification.Declaration) { d.Objects = []string{"budget/team-["} }, `objects[0]: "budget/team-[" is not an object`},
+		"many objects":       {func(d *notification.Declaration) { d.Objects = slices.Repeat([]string{"run"}, 100) }, ""},
+		"too many objects":   {func(d *notification.Declaration) { d.Objects = slices.Repeat([]string{"run"}, 101) }, "objects: 101 values are too many"},
 		"thresholds":         {func(d *notification.Declaration) { d.Thresholds = []int{0} }, "thresholds[0]: 0% is out of range"},
 		"digest":             {func(d *notification.Declaration) { d.Digest = "soon" }, `digest: invalid duration "soon"`},
 		"a short digest":     {func(d *notification.Declaration) { d.Digest = "1s" }, "digest: 1s is out of range"},
 		"a digest of alerts": {func(d *notification.Declaration) { d.Type, d.Digest = notification.Alertmanager, "5m" }, "digest: alertmanager receives"},
 		"quiet hours":        {func(d *notification.Declaration) { d.QuietHours = &notification.QuietHours{Start: "22", End: "07:00"} }, `quiet_hours.start: "22"`},
+		"until midnight": {func(d *notification.Declaration) {
+			d.QuietHours = &notification.QuietHours{Start: "20:00", End: "00:00"}
+		}, ""},
 		"empty quiet hours": {func(d *notification.Declaration) {
 			d.QuietHours = &notification.QuietHours{Start: "07:00", End: "07:00"}
 		}, "quiet_hours.end: "},

@@ -243,7 +243,7 @@ func TestTokensOfAClusterThatWasGivenUp(t *testing.T) {
 	if len(p.Journal.Tokens) != 1 || len(p.TokensLeft) > 0 {
 		t.Errorf("before it expired: %+v, and %v keeps a destroy waiting", p.Journal.Tokens, p.TokensLeft)
 	}
-	if p = decide.Decide(at(s, time.Hour)); len(p.Journal.Tokens) > 0 {
+	if p = decide.Decide(at(s, 30*time.Minute)); len(p.Journal.Tokens) > 0 {
 		t.Errorf("after it expired: %+v", p.Journal.Tokens)
 	}
 }

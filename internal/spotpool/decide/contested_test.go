@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,25 @@ func TestAReadyNodeIsNeverDeleted(t *testing.T) {
 	p = step(40*time.Minute, node.ReadyTrue, 30*time.Minute)
 	if len(p.NodesInUse) != 1 || p.Members[1].Match.Standing != node.Contested {
 		t.Errorf("nodes in use are %v, and ins-3 is %+v", p.NodesInUse, p.Members[1].Match)
+	}
+}
+
+// TestANodeThatStaysReadyIsInUse: another machine may take over a Node before it is not Ready.
+// It is in use once it has been Ready for longer than the cluster needs to mark it Unknown.
+func TestANodeThatStaysReadyIsInUse(t *testing.T) {
+	t.Parallel()
+	ours := func(n *node.Node) { n.Pool = uid }
+	s := remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3")))
+	s.Observation.Instances, s.Observation.Absent = s.Observation.Instances[:2], []string{"ins-3"}
+	for after, inUse := range []bool{false, false, false, false, true} { // minutes
+		s.Now = noon.Add(time.Duration(after) * time.Minute)
+		p := decide.Decide(inCluster(s, nodeOf("ins-1", ours), nodeOf("ins-2", ours), nodeOf("ins-3", ours)))
+		s.Journal = p.Journal
+		shouldDecide(t, p)
+		if used := slices.Equal(p.NodesInUse, []decide.NodeInUse{{Name: "node-ins-3", InstanceID: "ins-3"}}); used != inUse ||
+			slices.Equal(p.NodesLeft, []string{"node-ins-3"}) == inUse {
+			t.Errorf("after %d minutes: in use are %v, and left are %q", after, p.NodesInUse, p.NodesLeft)
+		}
 	}
 }
 

@@ -115,6 +115,9 @@ func TestRestOfABatchUsesAnotherOffering(t *testing.T) {
 	t.Parallel()
 	s := after(t, seen(pool(size(4, 4))), refused(errorclass.Capacity, spotpool.ScopeOffering))
 	shouldDecide(t, decide.Decide(s), "launch 2 spot GN7.2XLARGE32 in ap-singapore-2", "launch 2 spot GN7.2XLARGE32 in ap-singapore-3")
+	p := decide.Decide(offered(s, offer(zone2, "2"), offer(zone3, "3", soldOut)))
+	shouldDecide(t, p, "launch 2 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: no more than 2 at once until 2026-03-01T12:20:00Z (Refused)")
 }
 
 // A place where an instance was just reclaimed, or failed to launch, comes last,

@@ -49,6 +49,28 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 	})
 }
 
+// TestAHoldSaysHowManyAreAboveMaximum counts only instances that are there.
+func TestAHoldSaysHowManyAreAboveMaximum(t *testing.T) {
+	t.Parallel()
+	hold := held(noon, time.Hour)
+	reason := hold.Reason(pool())
+	one, two, three := instance("ins-1"), instance("ins-2"), instance("ins-3")
+	for name, c := range map[string]struct {
+		situation decide.Situation
+		want      string
+	}{
+		"one above":                  {seen(pool(size(1, 2)), one, two, three), "1 instance above maximum 2: " + reason},
+		"two above":                  {seen(pool(size(0, 1)), one, two, three), "2 instances above maximum 1: " + reason},
+		"none above":                 {seen(pool(size(1, 3)), one, two, three), reason},
+		"none, and a launch is open": {opened(seen(pool(size(1, 3)), one), 2), reason},
+	} {
+		c.situation.Hold = &hold
+		if diff := cmp.Diff([]string{c.want}, decide.Decide(c.situation).Warnings); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestLastEndingHoldCounts has holds end one by one, by themselves or released.
 func TestLastEndingHoldCounts(t *testing.T) {
 	t.Parallel()

@@ -107,6 +107,14 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 		return seen(pool(append(d, withNodes)...), instance("ins-1"), instance("ins-2"))
 	}
 	three := seen(pool(size(2, 3), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3"))
+	four := seen(pool(size(4, 5), withNodes, func(d *spotpool.Declaration) { d.Nodes.MaxReplacementsPerRun = 2 }),
+		instance("ins-1"), instance("ins-2"), instance("ins-3"), instance("ins-4"))
+	gone := inCluster(remembered(two()), nodeOf("ins-1"))
+	for range 2 {
+		gone.Journal = decide.Decide(gone).Journal
+		gone.Now = gone.Now.Add(5 * time.Minute)
+	}
+	gone.SoFar.Replaced = 1
 	shouldDecideEach(t, map[string]decisionCase{
 		"nodes that are Ready": {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2"))},
 		"one joins still":      {situation: inCluster(two(), nodeOf("ins-1"))},
@@ -116,6 +124,18 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 		},
 		"one never joined, and there is none": {
 			situation: inCluster(remembered(two(size(2, 2)), "ins-2"), nodeOf("ins-1")), want: []string{"terminate ins-2"},
+		},
+		"one never joined, there is none, and nothing is sold": {
+			situation: offered(inCluster(remembered(two(size(2, 2)), "ins-2"), nodeOf("ins-1")), offer(zone2, "2", soldOut), offer(zone3, "3", soldOut)),
+			short:     "ins-2 is terminated once its replacement works",
+		},
+		"two never joined, and there is room for one": {
+			situation: inCluster(remembered(four, "ins-3", "ins-4"), nodeOf("ins-1"), nodeOf("ins-2")), want: []string{launch, "terminate ins-3"},
+		},
+		"one's Node is gone, and the run replaces another": {
+			situation: gone,
+			short: "ins-2 is to be replaced (its node node-ins-2 has not been Ready for longer than the 10m of unhealthy_timeout) by the next run: " +
+				"max_replacements_per_run is 1",
 		},
 		"one is not Ready for a while": {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute)))},
 		"one is not Ready for long": {
@@ -143,6 +163,20 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" }))},
 		"a pool without nodes": {situation: seen(pool(), instance("ins-1"), instance("ins-2"))},
 	})
+}
+
+// TestARecoveredNodeNeedsNoReplacement: it is capacity again, and nothing more is launched.
+func TestARecoveredNodeNeedsNoReplacement(t *testing.T) {
+	t.Parallel()
+	s := remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2")), "ins-2")
+	failing := decide.Decide(inCluster(s, nodeOf("ins-1")))
+	shouldDecide(t, failing, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	s.Journal = failing.Journal
+	recovered := decide.Decide(inCluster(s, nodeOf("ins-1"), nodeOf("ins-2")))
+	shouldDecide(t, recovered)
+	if failing.Capacity != 1 || recovered.Capacity != 2 {
+		t.Errorf("capacity is %d while one fails and %d afterwards, want 1 and 2", failing.Capacity, recovered.Capacity)
+	}
 }
 
 func TestNodesAreDrainedBeforeTheirInstancesEnd(t *testing.T) {
@@ -330,9 +364,13 @@ func TestAnotherConfigurationMayJoin(t *testing.T) {
 	s := inCluster(remembered(seen(pool(size(2, 3), withNodes), instance("ins-1"), instance("ins-2")), "ins-2"), nodeOf("ins-1"))
 	tag := s.Observation.Instances[0].ConfigurationTag
 	s.Journal.NeverJoined = node.Streak{Configuration: tag, InstanceIDs: []string{"ins-8", "ins-9"}}
-	if p := decide.Decide(s); len(p.Replacing) > 0 {
+	p := decide.Decide(s)
+	if len(p.Replacing) > 0 {
 		t.Errorf("%v are replaced", p.Replacing)
 	}
+	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 instances of the configuration "+tag+" in a row never joined the cluster. "+
+		"It resumes when a node joins or the configuration changes. Check the nodes, and resume it:\n"+
+		"gpupool status ap-singapore/train --machines\ngpupool release ap-singapore/train")
 	s.Declaration.ImageID = "img-another1"
 	if p := decide.Decide(s); len(p.Replacing) != 1 {
 		t.Errorf("%v are replaced by another configuration", p.Replacing)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -116,6 +118,8 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (drifted configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
 		"nodes fail at once")
+	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. Check the nodes:\n"+
+		"gpupool status ap-singapore/train --machines")
 
 	healthy := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3"), nodeOf("ins-4"))
 	begun := decide.Decide(healthy)
@@ -124,6 +128,45 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	shouldDecide(t, decide.Decide(inCluster(s, nodeOf("ins-1", cordonedByPool), nodeOf("ins-2"), nodeOf("ins-3", notReady(time.Hour)),
 		nodeOf("ins-4", notReady(time.Hour)))),
 		"uncordon ins-1, the node node-ins-1")
+}
+
+// TestARefreshAwaitsReadyNodes: a reason says how many must be Ready, and a warning names those
+// that no longer are.
+func TestARefreshAwaitsReadyNodes(t *testing.T) {
+	t.Parallel()
+	const waits = "1 to be replaced (drifted configuration) once more than 1 nodes have been Ready for 2m, and 1 has"
+	two := func(other spotpool.Instance) decide.Situation {
+		return seen(pool(size(2, 2), withNodes, refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), other)
+	}
+	launching := inCluster(remembered(two(instance("ins-2", inState(spotpool.StatePending), launched(noon))), "ins-2"), nodeOf("ins-1"))
+	joining := launching
+	joining.Observation.Instances = two(instance("ins-2", launched(noon))).Observation.Instances
+	for name, c := range map[string]struct {
+		situation decide.Situation
+		short     string
+		warnings  []string
+	}{
+		"the other launches": {
+			situation: launching, short: "1 to be replaced (drifted configuration) once more than 1 are running, and 1 is",
+		},
+		"the other joins": {situation: joining, short: waits},
+		"the other is not Ready": {
+			situation: inCluster(remembered(two(instance("ins-2"))), nodeOf("ins-1"), nodeOf("ins-2", notReady(time.Minute))), short: waits,
+			warnings: []string{waits + ": ins-2 is not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := decide.Decide(c.situation)
+			shouldDecide(t, p)
+			if diff := cmp.Diff([]string{c.short}, p.Short.Texts()); diff != "" {
+				t.Errorf("short (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.warnings, p.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestReturnToSpotAwaitsReadyNodes: an on-demand instance ends once a spot one has been
