@@ -49,7 +49,7 @@ func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 	if pause := j.NextAt.Sub(now); pause > 0 && pause <= longestPause && d.Generation == j.Generation {
 		return m, false
 	}
-	m = Message{Notification: d.Name, Attempted: now, LeftOut: j.LeftOut, Zone: s.Zone, PageURL: d.PageURL, Lifetime: s.Lifetime}
+	m = Message{Notification: d.Name, Attempted: now, Zone: s.Zone, PageURL: d.PageURL, Lifetime: s.Lifetime}
 	if j.Sending != nil {
 		m.ID = j.Sending.ID
 		m.Repeated = !j.Sending.Refused && !d.Type.Idempotent()
@@ -58,12 +58,16 @@ func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 				m.Lines = append(m.Lines, l)
 			}
 		}
-	} else if m.Lines = s.due(j, now); len(m.Lines) > 0 {
+	} else {
+		m.Lines = s.due(j, now)
 		ids := []string{j.UID}
 		for _, l := range m.Lines {
 			ids = append(ids, l.ID)
 		}
 		m.ID = hashOf(ids...)
+	}
+	if len(m.Lines) > 0 { // else it reports nothing, and only repeats
+		m.LeftOut = j.LeftOut
 	}
 	if d.Type == Alertmanager && now.Sub(j.DeliveredAt).Abs() >= refreshEvery { // which forgets alerts that are not repeated
 		m.Open = j.repeats(m.Lines, now.Add(-s.Lifetime))
@@ -92,11 +96,9 @@ func (s Schedule) due(j Journal, now time.Time) []Line {
 	if len(lines) == 0 || crowded(d.Type, d.UID, now) {
 		return nil
 	}
-	if wait := lengthOf(d.Digest); wait > 0 {
-		oldest := slices.MinFunc(lines, func(a, b Line) int { return a.ClaimedAt.Compare(b.ClaimedAt) })
-		if age := now.Sub(oldest.ClaimedAt); age >= 0 && age < wait {
-			return nil
-		}
+	oldest := slices.MinFunc(lines, func(a, b Line) int { return a.ClaimedAt.Compare(b.ClaimedAt) })
+	if age := now.Sub(oldest.ClaimedAt); age >= 0 && age < lengthOf(d.Digest) {
+		return nil
 	}
 	return lines[:min(len(lines), d.Type.linesAtMost())]
 }
@@ -178,10 +180,7 @@ func (j Journal) Fail(m Message, f Failure, now time.Time) Journal {
 		sending.Refused = !f.Uncertain && !m.Repeated // an earlier attempt may have arrived
 		j.Sending = &sending
 	}
-	pause := lastRetry
-	if n := j.Attempts - 1; n < 8 {
-		pause = min(lastRetry, firstRetry<<max(0, n))
-	}
+	pause := min(lastRetry, firstRetry<<min(max(0, j.Attempts-1), 7))
 	pause += time.Duration(jitter(j.UID, now.UTC().Format(time.RFC3339)) * 0.2 * float64(pause))
 	j.NextAt = now.Add(max(pause, f.RetryAfter))
 	return j

@@ -192,6 +192,10 @@ func TestAlertsAreRepeatedTenSecondsLater(t *testing.T) {
 			t.Errorf("after %s, repeated are %q, want %q", after, got, want)
 		}
 	}
+	j.LeftOut = 5
+	if m, _ := s.Next(j, begin.Add(time.Minute)); !m.Refresh() || m.LeftOut != 0 {
+		t.Errorf("a repetition says that %d events were left out", m.LeftOut)
+	}
 	j.Pending = []notification.Line{{ID: "x", Condition: "budget/a/exceeded", Kind: history.Exceeded, Severity: notification.Critical}}
 	if got := opened(begin.Add(time.Minute)); !slices.Equal(got, all[1:]) {
 		t.Errorf("with a line of one, repeated are %q", got)
