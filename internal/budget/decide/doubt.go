@@ -36,7 +36,7 @@ func withhold(f *facts) (r result) {
 	return r
 }
 
-// warn warns of uncertain usage and of doubts about the selector.
+// warn warns of uncertain usage, and of what the cluster does not have.
 func warn(f *facts) (r result) {
 	for _, lost := range f.Result.Lost {
 		r.warnf("part of the ledger is lost, so usage may be higher: %s", lost)
@@ -60,7 +60,7 @@ func warn(f *facts) (r result) {
 	for _, text := range budget.LostPauses(f.Lost) {
 		r.warnf("%s", text)
 	}
-	for _, doubt := range f.SelectorDoubts {
+	for _, doubt := range f.ClusterDoubts {
 		r.warnf("%s", doubt)
 	}
 	if len(f.Result.Overlaps) > 0 && f.Declaration.Enforce.Action != budget.AlertOnly {

@@ -316,7 +316,7 @@ func TestDestroyedBudgetReportsWhatItLifts(t *testing.T) {
 func TestDoubtsAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Pause), budget.Hour)
-	s.SelectorDoubts = []string{"no namespace ml"}
+	s.ClusterDoubts = []string{"no namespace ml"}
 	s.Lost = []budget.PausedWorkload{{Workload: pod("a", 0).Of.Workload}}
 	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
 	for _, want := range []string{"no namespace ml", "Deployment ml/train"} {

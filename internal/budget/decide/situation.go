@@ -28,8 +28,8 @@ type Situation struct {
 	FreezeRecoversAt time.Time
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
-	// SelectorDoubts are warnings that the selector does not fit the cluster.
-	SelectorDoubts []string
+	// ClusterDoubts are warnings that the declaration needs something that the cluster does not have.
+	ClusterDoubts []string
 	// StoreNamespace is the namespace of the store; nothing in it is ever changed.
 	StoreNamespace string
 	// Happened are the IDs of the events of Previous.AboutTo that happened.

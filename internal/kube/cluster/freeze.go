@@ -53,10 +53,9 @@ func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
 // contended limits the search for a slot that no other process takes meanwhile.
 var contended = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
 
-// Freeze keeps new GPU pods out; again with the same is nothing new. The error
-// is *MissingPolicyError if the cluster lacks the policy, and
-// *NoFreezeSlotError if it has no free slot.
-func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
+// FreezePolicy returns why a freeze would fail: *MissingPolicyError if the cluster lacks the policy, or another
+// error if that cannot be read.
+func (c *enforcer) FreezePolicy(ctx context.Context) error {
 	policy, err := c.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, FreezePolicyName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -65,6 +64,16 @@ func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
 		return kubeclient.Wrap("get", "validatingadmissionpolicies "+FreezePolicyName, err)
 	case policy.Annotations[annotationPolicy] != policyRevision:
 		return &MissingPolicyError{Found: "“" + policy.Annotations[annotationPolicy] + "”"}
+	}
+	return nil
+}
+
+// Freeze keeps new GPU pods out; again with the same is nothing new. The error
+// is *MissingPolicyError if the cluster lacks the policy, and
+// *NoFreezeSlotError if it has no free slot.
+func (c *enforcer) Freeze(ctx context.Context, f budget.FreezeRule) error {
+	if err := c.FreezePolicy(ctx); err != nil {
+		return err
 	}
 	return wrapSlot(retry.RetryOnConflict(contended, func() error { return c.take(ctx, f) }))
 }

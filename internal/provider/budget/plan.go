@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 	if req.Config.Raw.IsFullyKnown() {
 		warnOfAction(core.Declaration{}, d, &resp.Diagnostics)
 		warnOfSharing(core.Declaration{}, d, &resp.Diagnostics)
-		r.warnOfSelector(ctx, d, &resp.Diagnostics)
+		r.warnOfCluster(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
 }
 
@@ -82,9 +83,7 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 		warnOfAction(was, d, &resp.Diagnostics)
 		warnOfSharing(was, d, &resp.Diagnostics)
 		r.warnOfLimit(ctx, was, d, &resp.Diagnostics)
-		if !d.Selector.Same(was.Selector) {
-			r.warnOfSelector(ctx, d, &resp.Diagnostics)
-		}
+		r.warnOfCluster(ctx, was, d, &resp.Diagnostics)
 	}
 }
 
@@ -98,20 +97,21 @@ func (r *budgetResource) warnOfName(ctx context.Context, d core.Declaration, dia
 	}
 }
 
-// warnOfSelector warns of namespaces in the selector that do not exist. An account that may not
-// list namespaces gets no warning: runs warn.
-func (r *budgetResource) warnOfSelector(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) {
-	if len(d.Selector.Namespaces) == 0 || !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
+// warnOfCluster warns of what a changed declaration needs and the cluster does not have. An account that may not
+// read it gets no warning: runs warn.
+func (r *budgetResource) warnOfCluster(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
+	same := d.Selector.Same(was.Selector) && reflect.DeepEqual(d.Enforce, was.Enforce)
+	if same || !r.Connection.ClusterReady() || !r.Connection.StoreReady() {
 		return
 	}
 	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
 		return // an apply says so
 	}
-	doubts, _ := reader.SelectorDoubts(ctx, d)
+	doubts, _ := reader.Doubts(ctx, d)
 	for _, doubt := range doubts {
-		diags.AddAttributeWarning(path.Root("selector").AtName("namespaces"), "Budget "+d.Name+" names a namespace that does not exist",
-			connection.Capital(doubt)+". Pods in it count once it exists.")
+		diags.AddAttributeWarning(path.Root(doubt.Block).AtName(doubt.Argument), "Budget "+d.Name+" needs what the cluster does not have",
+			connection.Capital(doubt.Text)+".")
 	}
 }
 

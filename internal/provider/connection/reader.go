@@ -32,7 +32,7 @@ type PoolReader interface {
 type BudgetReader interface {
 	View(ctx context.Context, d budget.Declaration) (budgets.State, error)
 	Find(ctx context.Context, name string) (budget.Declaration, error)
-	SelectorDoubts(ctx context.Context, d budget.Declaration) ([]string, error)
+	Doubts(ctx context.Context, d budget.Declaration) ([]budgets.Doubt, error)
 	Refusal(ctx context.Context, d budget.Declaration) error
 }
 

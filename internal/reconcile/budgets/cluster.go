@@ -23,12 +23,16 @@ type PodReader interface {
 	accounting.Cluster
 	// Namespaces returns the labels of all namespaces, by name.
 	Namespaces(ctx context.Context) (map[string]map[string]string, error)
+	// PriorityClasses returns the values of all priority classes, by name.
+	PriorityClasses(ctx context.Context) (map[string]int32, error)
 }
 
 // WorkloadReader reads freezes and workloads.
 type WorkloadReader interface {
 	// Freezes lists the budgets whose freeze is in force.
 	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
+	// FreezePolicy returns why a freeze would fail, as far as a read shows it.
+	FreezePolicy(ctx context.Context) error
 	// Unrecognized lists the objects with a gpupool label that this version does not use. If it
 	// returns an error, the list is incomplete.
 	Unrecognized(ctx context.Context) ([]budget.Unrecognized, error)

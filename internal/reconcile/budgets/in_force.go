@@ -23,7 +23,8 @@ type inForce struct {
 	err    error                              // why it can't be told; nothing else is certain then
 	lost   map[string][]budget.PausedWorkload // by the budget's UID: no document has them
 	// namespaces are the labels of namespaces, by name.
-	namespaces map[string]map[string]string
+	namespaces   map[string]map[string]string
+	surroundings surroundings
 }
 
 // observeInForce lists what all budgets have in force.

@@ -26,6 +26,11 @@ func (c enforcementAPI) Unrecognized(ctx context.Context) ([]budget.Unrecognized
 	return read(ctx, c.view, "Unrecognized", func() ([]budget.Unrecognized, error) { return c.Unknown, nil })
 }
 
+func (c enforcementAPI) FreezePolicy(ctx context.Context) error {
+	_, err := read(ctx, c.view, "FreezePolicy", func() (struct{}, error) { return struct{}{}, nil })
+	return err
+}
+
 // Freeze keeps new pods out.
 func (c enforcementAPI) Freeze(ctx context.Context, f budget.FreezeRule) error {
 	return c.act(ctx, "Freeze", f.Budget, func() error { c.Frozen[f.BudgetUID] = f; return nil })

@@ -1,0 +1,97 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Doubt is a warning that a declaration needs something that its cluster does not have.
+type Doubt struct {
+	Block, Argument string // of the declaration
+	Text            string
+}
+
+// surroundings is what a cluster has of that. Nil is not observed.
+type surroundings struct {
+	namespaces map[string]map[string]string // labels, by name
+	classes    map[string]int32             // values of priority classes, by name
+	freeze     error                        // why a freeze would fail; nil if nothing is known to stop it
+}
+
+// doubts compares a declaration with its cluster.
+func (s surroundings) doubts(d budget.Declaration) []Doubt {
+	namespaces := slices.Collect(maps.Keys(s.namespaces))
+	list := s.missing(Doubt{"selector", "namespaces", "its selector"}, "namespace", d.Selector.Namespaces, namespaces)
+	e := d.Enforce
+	if e.Action == budget.AlertOnly {
+		return list
+	}
+	list = append(list, s.missing(Doubt{"enforcement", "protected_namespaces", "its protected_namespaces"}, "namespace", e.ProtectedNamespaces, namespaces)...)
+	if e.ProtectedPriorityClass != "" && e.Action != budget.Freeze {
+		list = append(list, s.missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class", []string{e.ProtectedPriorityClass},
+			slices.Collect(maps.Keys(s.classes)))...)
+	}
+	if s.freeze != nil && freezes(e) {
+		list = append(list, Doubt{"enforcement", "action", "its freeze would fail now: " + s.freeze.Error()})
+	}
+	return list
+}
+
+// missing returns a doubt for each name that is not in the cluster, with a suggestion. If none are there,
+// they were not observed.
+func (surroundings) missing(of Doubt, kind string, names, there []string) (doubts []Doubt) {
+	if len(there) == 0 {
+		return nil
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if slices.Contains(there, name) {
+			continue
+		}
+		text := fmt.Sprintf("%s names the %s %q, which does not exist in the cluster", of.Text, kind, name)
+		if nearest := wording.Nearest(name, there); nearest != "" {
+			text += fmt.Sprintf(": did you mean %q?", nearest)
+		}
+		doubts = append(doubts, Doubt{of.Block, of.Argument, text})
+	}
+	return doubts
+}
+
+// freezes reports whether the action blocks new pods. A pause does so if evictions follow it.
+func freezes(e budget.Enforcement) bool {
+	return e.Action == budget.Freeze || e.Action == budget.Evict || e.Action == budget.Pause && e.OnIneffective == budget.FallbackEvict
+}
+
+// surroundingsOf reads what the declarations of a run need.
+func (k *kind) surroundingsOf(ctx context.Context, c Cluster, list []budget.Declaration, o gpu.Observation) surroundings {
+	s := surroundings{namespaces: o.Namespaces, classes: o.PriorityClasses}
+	if slices.ContainsFunc(list, func(d budget.Declaration) bool { return freezes(d.Enforce) }) {
+		s.freeze = c.FreezePolicy(ctx)
+	}
+	return s
+}
+
+// Doubts returns what a declaration needs that its cluster does not have. What the account may not read is in
+// no doubt: runs warn.
+func (f *Flow) Doubts(ctx context.Context, d budget.Declaration) ([]Doubt, error) {
+	c, _, err := f.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s surroundings
+	var notRead [2]error
+	s.namespaces, notRead[0] = c.Namespaces(ctx)
+	s.classes, notRead[1] = c.PriorityClasses(ctx)
+	var classed interface{ ErrorClass() errorclass.Class }
+	if policy := c.FreezePolicy(ctx); errors.As(policy, &classed) && classed.ErrorClass() == errorclass.Configuration {
+		s.freeze = policy
+	}
+	return s.doubts(d), errors.Join(notRead[:]...)
+}
