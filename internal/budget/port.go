@@ -57,6 +57,13 @@ type FreezeRule struct {
 	RecoversAt time.Time
 }
 
+// SlotWrite is the last write of another process to the bindings that freezes use, while they block nothing. The
+// zero value is none.
+type SlotWrite struct {
+	Manager string // the field manager
+	At      time.Time
+}
+
 // WorkloadState is a workload as it was seen.
 type WorkloadState struct {
 	Workload

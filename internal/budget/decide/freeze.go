@@ -1,9 +1,12 @@
 package decide
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // freeze decides to block new GPU pods, or ensures that they are blocked.
@@ -14,11 +17,30 @@ func freeze(f *facts) (r result) {
 		return r
 	}
 	reasons := append(f.reasons(), f.recovery()...)
+	if gone := f.freezeGone(); gone != "" {
+		r.warnf("%s", gone)
+		reasons = append(reasons, gone)
+		f.status.Unreported = append(f.status.Unreported, aboutStatus(&f.status, gone).Since(history.Unfreeze, *f.status.FrozenSince))
+		f.status.FrozenSince = nil
+	}
 	if f.Frozen {
 		reasons = append(reasons, "the freeze in force has another selector than the declaration")
 	}
 	r.decide(budget.Decision{Kind: budget.KindFreeze, Namespaces: f.namespaces(), Reasons: reasons})
 	return r
+}
+
+// freezeGone says that another process lifted the freeze, and which, if known.
+func (f *facts) freezeGone() string {
+	since := f.status.FrozenSince
+	if since == nil || f.Frozen || f.Unseen {
+		return ""
+	}
+	text := "its freeze was gone, so that new GPU pods may have been admitted since " + wording.Instant(f.previous.At)
+	if w := f.FreezeSlots; w.At.After(*since) {
+		text += fmt.Sprintf(": %q wrote it at %s", w.Manager, wording.Instant(w.At))
+	}
+	return text
 }
 
 // The precision of the end that a freeze announces.

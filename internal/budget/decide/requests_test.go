@@ -260,7 +260,8 @@ func TestABudgetIsCreatedWhenItWasPublished(t *testing.T) {
 // TestAFreezeIsReportedFromItsRequestToItsEnd: each step once, with the reasons of its decision.
 func TestAFreezeIsReportedFromItsRequestToItsEnd(t *testing.T) {
 	t.Parallel()
-	s := situation(enforcing(budget.Freeze), 100*budget.Hour)
+	s, again := situation(enforcing(budget.Freeze), 100*budget.Hour), noon.Add(15*time.Minute)
+	s.FreezeSlots = budget.SlotWrite{Manager: "kubectl-replace", At: noon.Add(14 * time.Minute)}
 	for _, step := range []struct {
 		name   string
 		frozen bool
@@ -271,6 +272,8 @@ func TestAFreezeIsReportedFromItsRequestToItsEnd(t *testing.T) {
 		{"requested", false, false, []string{"freeze requested"}, &noon},
 		{"observed", true, false, []string{"frozen done"}, &noon},
 		{"in force", true, false, nil, &noon},
+		{"gone", false, false, []string{"unfreeze", "freeze requested"}, &again},
+		{"observed again", true, false, []string{"frozen done"}, &again},
 		{"lifted", true, true, []string{"recovered", "unfreeze"}, nil},
 	} {
 		if s.Frozen = step.frozen; step.fell {
@@ -283,6 +286,11 @@ func TestAFreezeIsReportedFromItsRequestToItsEnd(t *testing.T) {
 		}
 		if len(p.Decisions) > 0 && !cmp.Equal(events[len(events)-1].Reasons, p.Decisions[0].Reasons) {
 			t.Errorf("%s: the reasons are %q", step.name, events[len(events)-1].Reasons)
+		}
+		const gone = `its freeze was gone, so that new GPU pods may have been admitted since 2026-07-15T12:10:00Z: ` +
+			`"kubectl-replace" wrote it at 2026-07-15T12:14:00Z`
+		if slices.Contains(p.Status.Warnings, gone) != (step.name == "gone") {
+			t.Errorf("%s: the warnings are %q", step.name, p.Status.Warnings)
 		}
 		s.Now, s.Previous = s.Now.Add(5*time.Minute), &p.Status
 		s.Previous.Unreported = nil // the history has them

@@ -26,6 +26,8 @@ type Situation struct {
 	FreezeOutdated bool
 	// FreezeRecoversAt is the end that it announces; zero if none.
 	FreezeRecoversAt time.Time
+	// FreezeSlots is who last wrote what a freeze would use.
+	FreezeSlots budget.SlotWrite
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
 	// ClusterDoubts are warnings that the declaration needs something that the cluster does not have.

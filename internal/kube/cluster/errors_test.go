@@ -46,7 +46,7 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 		},
 		"create on events":                          func() error { return c.Alert(t.Context(), budget.Event{Namespace: ns, Budget: "b"}) },
 		"get on validatingadmissionpolicies":        func() error { return c.Freeze(t.Context(), budget.FreezeRule{Budget: "b", BudgetUID: "u"}) },
-		"list on validatingadmissionpolicybindings": func() error { _, err := c.Freezes(t.Context()); return err },
+		"list on validatingadmissionpolicybindings": func() error { _, _, err := c.Freezes(t.Context()); return err },
 		"get on deployments":                        func() error { _, err := c.Workload(t.Context(), w); return err },
 		"list on horizontalpodautoscalers":          func() error { _, err := c.Autoscaler(t.Context(), w); return err },
 		"update on deployments/scale":               func() error { return c.Pause(t.Context(), budget.WorkloadState{Workload: w}) },

@@ -37,17 +37,25 @@ func (e *MissingPolicyError) Error() string {
 // ErrorClass is the class in the words of a report: the cluster must be prepared.
 func (e *MissingPolicyError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
-// Freezes lists the budgets whose freeze is in force.
-func (c *enforcer) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
-	taken, _, err := c.freezeSlots(ctx, LabelBudgetUID)
+// Freezes lists the budgets whose freeze is in force, and who last wrote a slot without one.
+func (c *enforcer) Freezes(ctx context.Context) (list []budget.FreezeRule, last budget.SlotWrite, err error) {
+	have, _, err := c.freezeSlots(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, last, err
 	}
-	out := make([]budget.FreezeRule, 0, len(taken))
-	for _, n := range slices.Sorted(maps.Keys(taken)) {
-		out = append(out, freezeOf(taken[n]))
+	list = make([]budget.FreezeRule, 0, len(have))
+	for _, n := range slices.Sorted(maps.Keys(have)) {
+		if have[n].Labels[LabelBudgetUID] != "" {
+			list = append(list, freezeOf(have[n]))
+			continue
+		}
+		for _, entry := range have[n].ManagedFields {
+			if entry.Manager != fieldManager && entry.Time != nil && entry.Time.After(last.At) {
+				last = budget.SlotWrite{Manager: entry.Manager, At: entry.Time.Time}
+			}
+		}
 	}
-	return out, nil
+	return list, last, nil
 }
 
 // contended limits the search for a slot that no other process takes meanwhile.

@@ -213,7 +213,7 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 	}
 	refused(t, server, false, pod)
 	found := false
-	all, err := c.Freezes(t.Context())
+	all, _, err := c.Freezes(t.Context())
 	for _, f := range all {
 		found = found || f.Budget == freeze.Budget && f.BudgetUID == freeze.BudgetUID && f.Selector.MatchLabels["team"] == "a"
 	}
@@ -231,6 +231,21 @@ func TestFreezeIsListedChangedAndLifted(t *testing.T) {
 		}
 	}
 	refused(t, server, false, pod)
+	kubetest.WaitFor(t, "the writer of a slot", func(ctx context.Context) error {
+		slots := server.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
+		slot, err := slots.Get(ctx, kubecluster.FreezeSlotNames()[0], metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		slot.Annotations = map[string]string{"written-at": time.Now().String()}
+		if _, err := slots.Update(ctx, slot, metav1.UpdateOptions{FieldManager: "kubectl-replace"}); err != nil {
+			return err
+		}
+		if _, last, err := c.Freezes(ctx); err != nil || last.Manager != "kubectl-replace" {
+			return fmt.Errorf("it is %+v (%w)", last, err)
+		}
+		return nil
+	})
 }
 
 func TestFreezeWithoutItsPolicySaysWhatToApply(t *testing.T) {

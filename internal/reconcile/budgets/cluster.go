@@ -29,8 +29,8 @@ type PodReader interface {
 
 // WorkloadReader reads freezes and workloads.
 type WorkloadReader interface {
-	// Freezes lists the budgets whose freeze is in force.
-	Freezes(ctx context.Context) ([]budget.FreezeRule, error)
+	// Freezes lists the budgets whose freeze is in force, and who last wrote what a freeze would use.
+	Freezes(ctx context.Context) ([]budget.FreezeRule, budget.SlotWrite, error)
 	// FreezePolicy returns why a freeze would fail, as far as a read shows it.
 	FreezePolicy(ctx context.Context) error
 	// Unrecognized lists the objects with a gpupool label that this version does not use. If it

@@ -18,6 +18,7 @@ import (
 // inForce is what budgets have in force, as observed and changed by this run.
 type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
+	slots  budget.SlotWrite
 	paused []decide.Paused
 	broken map[string]error                   // by the budget's uid: what it has paused can't be read
 	err    error                              // why it can't be told; nothing else is certain then
@@ -30,8 +31,8 @@ type inForce struct {
 // observeInForce lists what all budgets have in force.
 func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string, namespaces map[string]map[string]string) *inForce {
 	f := &inForce{frozen: map[string]budget.FreezeRule{}, namespaces: namespaces}
-	freezes, err := c.Freezes(ctx)
-	f.err = err
+	freezes, last, err := c.Freezes(ctx)
+	f.err, f.slots = err, last
 	for _, freeze := range freezes {
 		f.frozen[freeze.BudgetUID] = freeze
 	}

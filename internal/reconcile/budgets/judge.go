@@ -52,7 +52,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		Frozen: frozen, FreezeOutdated: frozen && !freeze.Selector.Same(d.Selector), FreezeRecoversAt: freeze.RecoversAt,
 		Observation:     decide.Observation{Paused: f.paused},
 		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Repository.Store.Location().Namespace,
-		Lost: f.lost[d.UID],
+		Lost: f.lost[d.UID], FreezeSlots: f.slots,
 	}
 	for _, doubt := range f.surroundings.doubts(d) {
 		s.ClusterDoubts = append(s.ClusterDoubts, doubt.Text)

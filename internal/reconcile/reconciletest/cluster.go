@@ -55,7 +55,9 @@ type state struct {
 	Unemptied []string
 	Impatient bool
 	Frozen    map[string]budget.FreezeRule
-	Unknown   []budget.Unrecognized
+	// FreezeSlots is who last wrote what a freeze would use.
+	FreezeSlots budget.SlotWrite
+	Unknown     []budget.Unrecognized
 	// Workloads are by uid; Forged and Forgiving are names of such.
 	Workloads map[string]*Workload
 	Forged    map[string]bool

@@ -18,8 +18,9 @@ func (c enforcementAPI) Alert(ctx context.Context, a budget.Event) error {
 	return c.act(ctx, "Alert", a.Namespace, func() error { c.Alerts = append(c.Alerts, a); return nil })
 }
 
-func (c enforcementAPI) Freezes(ctx context.Context) ([]budget.FreezeRule, error) {
-	return read(ctx, c.view, "Freezes", func() ([]budget.FreezeRule, error) { return slices.Collect(maps.Values(c.Frozen)), nil })
+func (c enforcementAPI) Freezes(ctx context.Context) ([]budget.FreezeRule, budget.SlotWrite, error) {
+	list, err := read(ctx, c.view, "Freezes", func() ([]budget.FreezeRule, error) { return slices.Collect(maps.Values(c.Frozen)), nil })
+	return list, c.FreezeSlots, err
 }
 
 func (c enforcementAPI) Unrecognized(ctx context.Context) ([]budget.Unrecognized, error) {
