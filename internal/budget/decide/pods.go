@@ -29,7 +29,7 @@ func (f *reach) touchable() []budget.Pod {
 // not: a workload with one is not paused.
 func (f *reach) lingering() []budget.Pod {
 	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool {
-		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedLabels(p))
+		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.enforcedOn(p)
 	})
 }
 
@@ -62,7 +62,7 @@ func (f *reach) covered(among func(budget.Pod) bool) (open []budget.Pod, spared 
 	for _, p := range f.Pods {
 		why := "it is a static pod of its node"
 		switch {
-		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !f.selects(countedLabels(p)):
+		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !f.enforcedOn(p):
 			continue
 		case !p.Mirror:
 			why = f.spares(p)
@@ -90,6 +90,16 @@ func (f *reach) spares(p budget.Pod) string {
 // selects reports whether the budget's selector matches a label set.
 func (f *reach) selects(set *ledger.LabelSet) bool {
 	return f.matcher != nil && set != nil && f.matcher.Matches(set)
+}
+
+// enforcedOn reports whether the selector matches a pod as it is counted, and still matches its namespace. Its
+// own labels of now make no difference: a tenant can change these.
+func (f *reach) enforcedOn(p budget.Pod) bool {
+	counted := countedLabels(p)
+	if !f.selects(counted) || p.Set == nil {
+		return f.selects(counted)
+	}
+	return f.selects(&ledger.LabelSet{Namespace: counted.Namespace, Labels: counted.Labels, NamespaceLabels: p.Set.NamespaceLabels})
 }
 
 // countedLabels returns the labels by which the budget counts a pod.
