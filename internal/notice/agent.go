@@ -39,7 +39,7 @@ type Agent struct {
 
 	heard    time.Time // the announced time; zero: none
 	onNode   marking
-	markedAt time.Time         // when this process marked the node with the notice
+	markedAt time.Time         // when this process first marked the node with the notice
 	pods     map[string]bool   // pods that were on the node since the mark, by UID: whether they were deleted
 	reach    node.Reach        // their count; zero before the first look
 	troubles map[string]string // the reported ones, by source
@@ -107,7 +107,7 @@ func (a *Agent) ask(ctx context.Context) (gone bool) {
 		now := a.Now()
 		if !a.heard.IsZero() && (!a.onNode.marked || over(a.heard, now)) {
 			a.Log.InfoContext(ctx, "notice withdrawn", "node", a.Node, "taken_at", a.heard)
-			a.heard = time.Time{}
+			a.heard, a.markedAt, a.pods, a.reach = time.Time{}, time.Time{}, nil, node.Reach{}
 		}
 		return a.heard.IsZero()
 	}
@@ -133,8 +133,8 @@ func (a *Agent) mark(ctx context.Context, now time.Time) error {
 		a.onNode = marking{} // it may have a part of it
 		return fmt.Errorf("cannot mark the node %s with the interruption notice: %w", a.Node, err)
 	}
-	if !a.onNode.marked {
-		a.markedAt, a.pods, a.reach = now, map[string]bool{}, node.Reach{}
+	if a.markedAt.IsZero() {
+		a.markedAt, a.pods = now, map[string]bool{}
 	}
 	a.onNode = marking{known: true, marked: true, notice: notice}
 	a.Log.InfoContext(ctx, "notice marked", "node", a.Node, "taken_at", a.heard)

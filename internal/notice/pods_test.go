@@ -43,11 +43,20 @@ func TestPodsThatEvictionLeavesAreDeleted(t *testing.T) {
 	if want := (node.Reach{Pods: 3, Deleted: 3, At: w.now}); w.cluster.has.Reach != want {
 		t.Errorf("the node says %s", w.cluster.has)
 	}
+	w.cluster.half = true // the count could not be written, and is in the next attempt
+	w.cluster.pods = append(w.cluster.pods, node.Pod{Name: "late", UID: "5", Grace: 20})
+	w.now = noon.Add(5 * time.Second)
+	w.step(time.Second, "the taint is missing", "provider node-1", "pods node-1", "delete bare in 100s", "delete late in 20s", "set node-1")
+	w.cluster.half = false
 	w.cluster.pods = nil
+	w.step(usual, "", "set node-1", "provider node-1", "pods node-1")
+	if want := (node.Reach{Pods: 4, Deleted: 4, At: w.now}); w.cluster.has.Reach != want {
+		t.Errorf("the node says %s", w.cluster.has)
+	}
 	w.now = at.Add(-time.Second)
 	w.step(usual, "", "provider node-1", "pods node-1")
 
-	w.cluster.pods = []node.Pod{{Name: "late", UID: "5"}}
+	w.cluster.pods = []node.Pod{{Name: "later", UID: "6"}}
 	w.now = at
 	w.step(usual, "") // after the announced time, nothing is deleted
 }
