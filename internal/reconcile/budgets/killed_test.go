@@ -228,7 +228,7 @@ func TestAnIdleRunOfABudgetWritesNoHistory(t *testing.T) {
 	if _, err := d.ProcessBy(observer).Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"Lock", "UID", "Observe", "Write ledger", "Freezes", "Unrecognized", "Write statuses", "Write statuses"}
+	want := []string{"Lock", "UID", "Observe", "Write ledger", "Freezes", "FreezePolicy", "Unrecognized", "Write statuses", "Write statuses"}
 	if !slices.Equal(observer.Trace(), want) {
 		t.Errorf("an idle run: %v, want %v", observer.Trace(), want)
 	}
