@@ -72,6 +72,13 @@ func TestAllocationStrategies(t *testing.T) {
 				"launch 30 spot GN7.2XLARGE32 in ap-singapore-2",
 			},
 		},
+		"balanced asks for no more than that in one request either": {
+			seen(pool(by(spotpool.Balanced), size(210, 300), func(d *spotpool.Declaration) { d.MaxLaunchesPerRun = 250 })),
+			[]string{
+				"launch 100 spot GN7.2XLARGE32 in ap-singapore-2", "launch 100 spot GN7.2XLARGE32 in ap-singapore-3",
+				"launch 5 spot GN7.2XLARGE32 in ap-singapore-2", "launch 5 spot GN7.2XLARGE32 in ap-singapore-3",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

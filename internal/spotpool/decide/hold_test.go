@@ -125,5 +125,19 @@ func TestNodesAreMarkedWhateverIsDecided(t *testing.T) {
 		if name == "emptied" && p.Wanted == nil {
 			t.Errorf("%s: its budget does not empty it", name)
 		}
+		if len(p.Marked) > 0 {
+			t.Errorf("%s: to lose their marks are %+v", name, p.Marked)
+		}
+	}
+}
+
+// TestAPoolThatNoLongerHasNodesRemovesItsMarks: only its own.
+func TestAPoolThatNoLongerHasNodesRemovesItsMarks(t *testing.T) {
+	t.Parallel()
+	s := inCluster(seen(pool(size(3, 4), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3")), nodeOf("ins-1"),
+		nodeOf("ins-2", func(n *node.Node) { n.Pool = uid }), nodeOf("ins-3", func(n *node.Node) { n.Pool = "ffff" }))
+	s.Declaration.Nodes = nil
+	if p := decide.Decide(s); len(p.Marked) != 1 || p.Marked[0].Name != "node-ins-2" || len(p.Unmarked) > 0 || len(p.Warnings) > 0 {
+		t.Errorf("to lose their marks are %+v, to be marked %+v, and warnings are %q", p.Marked, p.Unmarked, p.Warnings)
 	}
 }

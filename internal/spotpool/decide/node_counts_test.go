@@ -99,6 +99,7 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 	t.Parallel()
 	two := seen(pool(withNodes), instance("ins-1"), instance("ins-2"))
 	three := seen(pool(size(3, 4), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3"))
+	shielded := seen(three.Declaration, instance("ins-1"), instance("ins-2"), instance("ins-3", protected))
 	counted := inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2", func(n *node.Node) { n.GPUPods, n.TakenAt = 1, noon.Add(time.Minute) }))
 	counted.Observation.Cluster.Pods = true
 	replaced := inCluster(remembered(three, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2"))
@@ -142,6 +143,14 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"nothing may be launched": {closed, "ins-3", "it never became a Ready node within the 15m of join_timeout; it is not replaced while launches " +
 			"are blocked"},
+		"protected": {
+			inCluster(remembered(shielded, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2")), "ins-3",
+			"it never became a Ready node within the 15m of join_timeout; it is not replaced while it is protected",
+		},
+		"not the first": {
+			inCluster(remembered(three, "ins-2", "ins-3"), nodeOf("ins-1")), "ins-3",
+			"it never became a Ready node within the 15m of join_timeout; it is not replaced yet: a run begins at most 1 replacement",
+		},
 		"suspended": {
 			inCluster(remembered(two), nodeOf("ins-1", notReady(time.Hour)), nodeOf("ins-2", notReady(time.Hour))), "ins-1",
 			"its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout; it is not replaced: replacement is suspended: 2 of the " +

@@ -115,6 +115,12 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 		gone.Now = gone.Now.Add(5 * time.Minute)
 	}
 	gone.SoFar.Replaced = 1
+	drains := inCluster(remembered(seen(pool(size(1, 1), withNodes), instance("ins-1"), instance("ins-2"), instance("ins-3")), "ins-3"),
+		nodeOf("ins-1"), nodeOf("ins-2"))
+	begun := decide.Decide(drains)
+	drains.Journal = begun.Journal.RequestDrain(begun.Decisions[0], noon)
+	size(2, 3)(&drains.Declaration)
+	drains.Observation.Instances = append(drains.Observation.Instances, instance("ins-4", inState(spotpool.StatePending), launched(noon)))
 	shouldDecideEach(t, map[string]decisionCase{
 		"nodes that are Ready": {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2"))},
 		"one joins still":      {situation: inCluster(two(), nodeOf("ins-1"))},
@@ -136,6 +142,9 @@ func TestFailedNodesAreReplaced(t *testing.T) {
 			situation: gone,
 			short: "ins-2 is to be replaced (its node node-ins-2 has not been Ready for longer than the 10m of unhealthy_timeout) by the next run: " +
 				"max_replacements_per_run is 1",
+		},
+		"another one drains, so that its replacement is awaited": {
+			situation: drains, want: []string{"drain ins-1, the node node-ins-1"}, short: "ins-3 is terminated once its replacement works",
 		},
 		"one is not Ready for a while": {situation: inCluster(remembered(two()), nodeOf("ins-1"), nodeOf("ins-2", notReady(9*time.Minute)))},
 		"one is not Ready for long": {

@@ -199,13 +199,14 @@ func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		declaration func(*spotpool.Declaration)
-		left        int
+		left, open  int
 		want        []string
 	}{
-		"a destroy":                     {size(0, 0), 0, []string{"drain ins-1, the node node-ins-1", "terminate ins-2"}},
-		"above maximum":                 {size(1, 1), 0, []string{"terminate ins-2"}},
-		"above maximum, with pods left": {size(1, 1), 1, nil},
-		"within maximum":                {size(1, 2), 0, nil},
+		"a destroy":                          {size(0, 0), 0, 0, []string{"drain ins-1, the node node-ins-1", "terminate ins-2"}},
+		"above maximum":                      {size(1, 1), 0, 0, []string{"terminate ins-2"}},
+		"above maximum, with pods left":      {size(1, 1), 1, 0, nil},
+		"within maximum":                     {size(1, 2), 0, 0, nil},
+		"within maximum, a launch is unseen": {size(1, 2), 0, 1, []string{"retry launch 7: 1 spot GN7.2XLARGE32 in ap-singapore-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,6 +218,9 @@ func TestAWantedEndDoesNotWaitForTheCloud(t *testing.T) {
 			s.Journal = p.Journal.RequestDrain(p.Decisions[at], noon).RecordDrain("ins-2", progress, s.Declaration.Nodes.Drain, noon)
 			s = inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", cordonedByPool, taken(2*time.Minute)))
 			s.SoFar.Drained = []string{"ins-2"}
+			if c.open > 0 {
+				s = opened(s, c.open)
+			}
 			shouldDecide(t, decide.Decide(s), c.want...)
 		})
 	}

@@ -84,6 +84,14 @@ func TestOnDemandFallback(t *testing.T) {
 				ago(time.Hour)),
 			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
+		"with the base, in one request": {
+			shortSince(noSpot(seen(pool(size(3, 4), falling(1), func(d *spotpool.Declaration) { d.OnDemandBase = 1 }))), ago(time.Hour)),
+			[]string{"launch 2 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
+		},
+		"up to its maximum, of which one is there": {
+			shortSince(noSpot(seen(pool(size(4, 4), falling(2)), instance("ins-1", onDemand))), ago(time.Hour)),
+			[]string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
+		},
 		"not beyond its maximum": {
 			shortSince(noSpot(seen(pool(falling(1)), instance("ins-1", onDemand))), ago(time.Hour)), nil,
 			"on_demand_fallback allows 1 on-demand instances in place of spot ones, and 1 is there",
@@ -149,6 +157,11 @@ func TestReturnToSpot(t *testing.T) {
 		"one at a time": {
 			seen(pool(size(2, 2), falling(2)), standIn, instance("ins-2", onDemand)), []string{"terminate ins-1"},
 		},
+		"one at a time, where launches take the room": {
+			seen(pool(size(3, 5), falling(2)), instance("ins-1", onDemand, inState(spotpool.StateStopped)),
+				instance("ins-2", onDemand, inState(spotpool.StateStopped)), instance("ins-3")),
+			[]string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2", "terminate ins-1"},
+		},
 		"not while spot is sold out":              {noSpot(seen(pool(falling(1)), standIn, spot2)), nil},
 		"not while nothing is known":              {offered(seen(pool(falling(1)), standIn, spot2)), nil},
 		"not where instances were just reclaimed": {justReclaimed(seen(pool(falling(1)), standIn, spot2)), nil},
@@ -176,6 +189,13 @@ func TestARefreshDoesNotFallBack(t *testing.T) {
 	s.Declaration.MaxHourlyCost = yuan("5") // two are held, and a third has no place
 	p := decide.Decide(s)
 	shouldDecide(t, p, "terminate ins-1")
+	shouldSay(t, "short", p.Short.Texts(), "on-demand instances take over at 2026-03-01T12:30:00Z")
+
+	s = offered(seen(pool(size(3, 4), falling(1), refreshing(spotpool.RefreshRolling, 0, 2)), instance("ins-1", drifted), instance("ins-2")),
+		offer(zone2, "2"), offer(zone2, "10", onDemandOffer))
+	s.Observation.SpotVCPUs = map[string]int{zone2: 8} // for what is missing before the refresh
+	p = decide.Decide(s)
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2", "terminate ins-1")
 	shouldSay(t, "short", p.Short.Texts(), "on-demand instances take over at 2026-03-01T12:30:00Z")
 }
 

@@ -120,6 +120,10 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 		"nodes fail at once")
 	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. Check the nodes:\n"+
 		"gpupool status ap-singapore/train --machines")
+	failing.Declaration.Refresh.Strategy = spotpool.RefreshNone
+	if p := decide.Decide(failing); len(p.Short) > 0 {
+		t.Errorf("nothing is to be refreshed, and it says %q", p.Short)
+	}
 
 	healthy := inCluster(s, nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-3"), nodeOf("ins-4"))
 	begun := decide.Decide(healthy)

@@ -48,12 +48,35 @@ func TestRefresh(t *testing.T) {
 		"rolling replaces no more than there are": {
 			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4), []string{launch}, "",
 		},
+		"rolling counts what it launched already": {
+			seen(pool(size(2, 9), refreshing(rolling, 3, 0)), old1, new4, instance("ins-5", launching, launched(noon))), nil, "",
+		},
 		"rolling in batches of surge and unavailable": {
 			seen(pool(size(3, 9), refreshing(rolling, 2, 0)), old1, old2, old3), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"the pool is full of what does not work": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, old2, instance("ins-3", inState(spotpool.StateStopped))), nil,
 			"2 to be replaced (drifted configuration), and total 3 of maximum 3 leaves no room to launch first: raise maximum, or allow max_unavailable",
+		},
+		"what leaves above maximum is no longer available": {
+			seen(pool(size(2, 3), refreshing(opportunistic, 0, 0)), old1, old2, old3, instance("ins-4", drifted)),
+			[]string{"terminate ins-1", "terminate ins-2"}, "",
+		},
+		"nothing can be launched ahead": {
+			offered(seen(pool(refreshing(rolling, 1, 0)), old1, old2), offer(zone2, "2", soldOut)), nil,
+			"2 to be replaced (drifted configuration), and nothing can be launched first: allow max_unavailable, so that a termination makes room",
+		},
+		"what is launched for a short pool takes the room": {
+			seen(pool(size(3, 3), refreshing(rolling, 0, 2)), old1, new4), []string{launch, "terminate ins-1"},
+			"total 3, and maximum is 3: no room for 1 more",
+		},
+		"what is launched for a short pool counts for its run": {
+			seen(pool(size(3, 4), refreshing(rolling, 0, 2), func(d *spotpool.Declaration) { d.MaxLaunchesPerRun = 1 }), old1, new4),
+			[]string{launch, "terminate ins-1"}, "max_launches_per_run is 1: 1 more to be launched by the next run",
+		},
+		"balanced launches where one leaves": {
+			seen(pool(size(2, 3), refreshing(rolling, 0, 1), func(d *spotpool.Declaration) { d.AllocationStrategy = spotpool.Balanced }), new4,
+				instance("ins-2", drifted, inZone(zone3))), []string{"terminate ins-2", "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"}, "",
 		},
 		"drifted instances that do not work go first": {
 			seen(pool(size(2, 3), refreshing(rolling, 1, 0)), old1, new4, instance("ins-3", drifted, inState(spotpool.StateStopped))),
@@ -68,6 +91,17 @@ func TestRefresh(t *testing.T) {
 			"spot GN7.2XLARGE32 in ap-singapore-2: sold out: Tencent Cloud has no stock",
 		},
 	})
+}
+
+// TestALaunchOfARefreshSaysWhatLeaves: now, or once it works.
+func TestALaunchOfARefreshSaysWhatLeaves(t *testing.T) {
+	t.Parallel()
+	p := decide.Decide(seen(pool(refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", drifted), instance("ins-2", drifted)))
+	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons, "launched before terminating ins-1, ins-2: drifted configuration")
+	p = decide.Decide(seen(pool(size(2, 3), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), instance("ins-2")))
+	shouldDecide(t, p, "terminate ins-1", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldSay(t, "reasons", p.Decisions[1].Reasons, "capacity 2, less 1 to be terminated, is below minimum 2")
 }
 
 func TestOneStepOfARefreshARun(t *testing.T) {
@@ -141,6 +175,11 @@ func roll(t *testing.T, d spotpool.Declaration) {
 	}
 }
 
+func quotaAway(s decide.Situation) decide.Situation {
+	s.Observation.QuotaAway = true
+	return s
+}
+
 // TestRefreshThatNeedsRoom terminates only if the replacement can be launched afterwards, in
 // the room that is free then.
 func TestRefreshThatNeedsRoom(t *testing.T) {
@@ -158,6 +197,24 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 			offered(seen(pool(size(2, 4), rolling, costs("5")), old, instance("ins-2", drifted)), offer(zone2, "5.50"), offer(zone3, "5.50")), nil,
 			"spot GN7.2XLARGE32 in ap-singapore-2: 5.50 CNY an hour in addition to the pool's 5.50 would exceed max_hourly_cost 5.00",
 		},
+		"the cost cap leaves room for one replacement": {
+			offered(seen(pool(size(3, 5), refreshing(spotpool.RefreshRolling, 0, 2), costs("7")), old, instance("ins-2", drifted), instance("ins-3", drifted)),
+				offer(zone2, "2", soldOut), offer(zone3, "3")), []string{"terminate ins-1"}, "",
+		},
+		"balanced replacements go where instances leave, within the cost cap": {
+			seen(pool(size(4, 6), refreshing(spotpool.RefreshRolling, 0, 2), costs("10"), func(d *spotpool.Declaration) {
+				d.AllocationStrategy = spotpool.Balanced
+			}), old, instance("ins-2", drifted), instance("ins-3", inZone(zone3)), instance("ins-4", inZone(zone3))), []string{"terminate ins-1, ins-2"}, "",
+		},
+		"a launch of the same plan uses the quota up": {
+			func() decide.Situation {
+				s := offered(seen(pool(size(3, 4), refreshing(spotpool.RefreshRolling, 0, 2)), instance("ins-1", drifted, inZone(zone4)), instance("ins-2")),
+					offer(zone2, "2"), offer(zone3, "3", soldOut))
+				s.Observation.SpotVCPUs = map[string]int{zone2: 8}
+				return s
+			}(), []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+			"spot GN7.2XLARGE32 in ap-singapore-2: the account's spot quota in ap-singapore-2 has 0 vCPUs left, and one instance needs 8",
+		},
 		"the pool uses the quota up itself": {
 			func() decide.Situation {
 				s := seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))
@@ -168,6 +225,14 @@ func TestRefreshThatNeedsRoom(t *testing.T) {
 		"the market is unknown": {
 			offered(seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))), nil,
 			"2 to be replaced (drifted configuration): prices and stock are unknown, so a replacement may not be available",
+		},
+		"the quota is unknown": {
+			quotaAway(seen(pool(size(2, 4), rolling), old, instance("ins-2", drifted))), nil,
+			"2 to be replaced (drifted configuration): the spot quota is unknown, so a replacement may not be available",
+		},
+		"the quota is unknown, and on-demand instances need none": {
+			quotaAway(seen(pool(size(1, 2), rolling, func(d *spotpool.Declaration) { d.InstanceChargeType = spotpool.OnDemand }),
+				instance("ins-1", onDemand, drifted))), []string{"terminate ins-1", "launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"}, "",
 		},
 		"an on-demand one of the base while spot is sold out": {
 			offered(seen(pool(size(2, 4), rolling, base), instance("ins-1", onDemand, drifted), instance("ins-2")),

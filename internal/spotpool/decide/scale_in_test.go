@@ -123,6 +123,12 @@ func TestScaleIn(t *testing.T) {
 			"1 instance above maximum 1 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
 				"protection, or raise maximum",
 		},
+		"no more of what works than minimum spares": {
+			seen(pool(size(2, 3)), instance("ins-1"), instance("ins-2"), instance("ins-3"), instance("ins-4", inState("FREEZING")),
+				instance("ins-5", inState("FREEZING"))), []string{"terminate ins-1"}, "",
+			"1 instance above maximum 3 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. Lift the " +
+				"protection, or raise maximum",
+		},
 		"what stops is waited for, and no working one ended for it": {
 			seen(pool(size(2, 2)), instance("ins-1"), instance("ins-2"), instance("ins-3", inState(spotpool.StateStopping)),
 				instance("ins-4", inState(spotpool.StateStopping))), nil,
@@ -204,7 +210,10 @@ func TestAnEndThatDoesNotShowIsRepeated(t *testing.T) {
 	s.Journal = p.Journal.Terminate(p.Decisions[0].InstanceIDs, s.Now)
 	s.Observation.Offers[0].Price = 0 // what was the dearest then may not be it now
 	s.Observation.Instances[1].LaunchedAt = noon
-	shouldDecide(t, decide.Decide(s), "terminate ins-1")
+	p = decide.Decide(s)
+	shouldDecide(t, p, "terminate ins-1")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons,
+		"chosen: ins-1 (spot GN7.2XLARGE32 in ap-singapore-2, its end was asked for before, launched 2026-03-01T11:00:00Z)")
 }
 
 // An end that does not come about is taken not to have been asked for: later,

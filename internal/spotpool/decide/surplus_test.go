@@ -78,6 +78,9 @@ func TestASurplusOfReplacementsIsScaledIn(t *testing.T) {
 		"(surplus_after is 1h)")
 	p = r.observed(time.Hour, time.Hour)
 	shouldDecide(t, p, drainFourth, drainThird)
+	if len(p.Short) > 0 {
+		t.Errorf("all of it is scaled in, and it says %q", p.Short)
+	}
 	shouldSay(t, "reasons", p.Decisions[0].Reasons, "2 above the 2 that the pool keeps, left by replacements, for longer than surplus_after of 1h")
 	for _, d := range p.Decisions {
 		r.Journal = r.Journal.RequestDrain(d, r.Now).RecordDrain(d.InstanceIDs[0], node.Progress{Cordoned: true, Observed: true},
@@ -119,6 +122,7 @@ func TestOnlyASurplusOfReplacementsIsScaledIn(t *testing.T) {
 		"two others are not Ready": {then: func(r *recovery) { r.unready(0); r.unready(1) }},
 		"one other is not Ready":   {then: func(r *recovery) { r.unready(0) }, want: []string{drainFourth}},
 		"a drifted configuration":  {then: func(r *recovery) { r.drifted() }},
+		"a return to spot":         {declared: falling(1), then: func(r *recovery) { onDemand(&r.Observation.Instances[0]) }},
 		"one was adopted": {
 			then: func(r *recovery) {
 				found := instance("ins-5", launched(ago(time.Minute)))
@@ -179,6 +183,14 @@ func TestASurplusThatIsKeptHasItsCauseAndTime(t *testing.T) {
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "2 above the 2 that the pool keeps, left by replacements, and 2 are kept: ins-1, ins-2, ins-3 (protected); "+
 		"ins-4 (will have been Ready for 2m at 2026-03-01T13:02:00Z)")
+
+	r = withdrawn(t)
+	r.observed(0, 30*time.Minute)
+	r.unready(0)
+	r.unready(1)
+	p = r.observed(31*time.Minute, 61*time.Minute)
+	shouldSay(t, "short", p.Short.Texts(), "2 above the 2 that the pool keeps, left by replacements, and 2 are kept: ins-1, ins-2 (not Ready); "+
+		"2 of minimum 2 are available")
 }
 
 // TestAPoolKeepsWhatIsNoSurplus: what is above minimum for any other reason stays.
