@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -89,8 +89,7 @@ func (f *Flow) Doubts(ctx context.Context, d budget.Declaration) ([]Doubt, error
 	var notRead [2]error
 	s.namespaces, notRead[0] = c.Namespaces(ctx)
 	s.classes, notRead[1] = c.PriorityClasses(ctx)
-	var classed interface{ ErrorClass() errorclass.Class }
-	if policy := c.FreezePolicy(ctx); errors.As(policy, &classed) && classed.ErrorClass() == errorclass.Configuration {
+	if policy := c.FreezePolicy(ctx); !pauses.Forbidden(policy) {
 		s.freeze = policy
 	}
 	return s.doubts(d), errors.Join(notRead[:]...)
