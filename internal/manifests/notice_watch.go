@@ -12,8 +12,8 @@ import (
 func noticeWatch(o Options) []Object {
 	all := []Object{{"The account of the agents, which mark their node with an interruption notice.", account(o, NoticeAccount)}}
 	all = append(all, limits{o}.noticeWatch()...)
-	all = append(all, grants{o}.everywhere("notice-watch", "To mark a node with an interruption notice, and to delete its pods before the reclaim. The policies above "+
-		"limit each agent to its own node.",
+	all = append(all, grants{o}.everywhere("notice-watch", "To mark a node with an interruption notice, and to delete its pods before the reclaim. "+
+		"The policies above limit each agent to its own node.",
 		NoticeRules(), NoticeAccount)...)
 	return append(all, Object{"The agents. Each asks the metadata service for an interruption notice of its instance.", workload{o}.daemonSet()})
 }

@@ -29,8 +29,10 @@ func TestInvalidDeclarationsAreRefused(t *testing.T) {
 		}, ""},
 		"a webhook in the cluster": {func(d *notification.Declaration) { d.Type, d.URL = notification.Webhook, "http://hooks.default.svc" }, ""},
 		"slack in the cluster":     {func(d *notification.Declaration) { d.URL = "http://hooks.default.svc" }, "url_wo: it would send"},
-		"out of the cluster":       {func(d *notification.Declaration) { d.Type, d.URL = notification.Alertmanager, "http://example.com" }, "url_wo: it would send"},
-		"no key":                   {func(d *notification.Declaration) { d.Type = notification.PagerDuty }, "secret_wo: pagerduty needs a secret"},
+		"out of the cluster": {
+			func(d *notification.Declaration) { d.Type, d.URL = notification.Alertmanager, "http://example.com" }, "url_wo: it would send",
+		},
+		"no key": {func(d *notification.Declaration) { d.Type = notification.PagerDuty }, "secret_wo: pagerduty needs a secret"},
 		"a short key": {func(d *notification.Declaration) {
 			d.Type, d.Secret, d.SecretVersion = notification.PagerDuty, "abc", 1
 		}, "secret_wo: an integration key has 32"},

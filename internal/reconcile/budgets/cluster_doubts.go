@@ -36,8 +36,8 @@ func (s surroundings) doubts(d budget.Declaration) []Doubt {
 	}
 	list = append(list, s.missing(Doubt{"enforcement", "protected_namespaces", "its protected_namespaces"}, "namespace", e.ProtectedNamespaces, namespaces)...)
 	if e.ProtectedPriorityClass != "" && e.Action != budget.Freeze {
-		list = append(list, s.missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class", []string{e.ProtectedPriorityClass},
-			slices.Collect(maps.Keys(s.classes)))...)
+		list = append(list, s.missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class",
+			[]string{e.ProtectedPriorityClass}, slices.Collect(maps.Keys(s.classes)))...)
 	}
 	if s.freeze != nil && freezes(e) {
 		list = append(list, Doubt{"enforcement", "action", "its freeze would fail now: " + s.freeze.Error()})
