@@ -96,10 +96,10 @@ func (f *reach) selects(set *ledger.LabelSet) bool {
 // own labels of now make no difference: a tenant can change these.
 func (f *reach) enforcedOn(p budget.Pod) bool {
 	counted := countedLabels(p)
-	if !f.selects(counted) || p.Set == nil {
-		return f.selects(counted)
+	if !f.selects(counted) {
+		return false
 	}
-	return f.selects(&ledger.LabelSet{Namespace: counted.Namespace, Labels: counted.Labels, NamespaceLabels: p.Set.NamespaceLabels})
+	return p.Set == nil || f.selects(&ledger.LabelSet{Namespace: counted.Namespace, Labels: counted.Labels, NamespaceLabels: p.Set.NamespaceLabels})
 }
 
 // countedLabels returns the labels by which the budget counts a pod.

@@ -41,7 +41,7 @@ type WorkloadReader interface {
 	// Workload observes a workload. The error is *budget.NotPausedError if it does not exist or
 	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
-	// Autoscaler describes the autoscaler that scales a workload, or returns "".
+	// Autoscaler returns the autoscaler that scales a workload; zero if there is none.
 	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
 }
 

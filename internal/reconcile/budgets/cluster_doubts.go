@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -28,16 +27,15 @@ type surroundings struct {
 
 // doubts compares a declaration with its cluster.
 func (s surroundings) doubts(d budget.Declaration) []Doubt {
-	namespaces := slices.Collect(maps.Keys(s.namespaces))
-	list := s.missing(Doubt{"selector", "namespaces", "its selector"}, "namespace", d.Selector.Namespaces, namespaces)
+	list := missing(Doubt{"selector", "namespaces", "its selector"}, "namespace", d.Selector.Namespaces, s.namespaces)
 	e := d.Enforce
 	if e.Action == budget.AlertOnly {
 		return list
 	}
-	list = append(list, s.missing(Doubt{"enforcement", "protected_namespaces", "its protected_namespaces"}, "namespace", e.ProtectedNamespaces, namespaces)...)
+	list = append(list, missing(Doubt{"enforcement", "protected_namespaces", "its protected_namespaces"}, "namespace", e.ProtectedNamespaces, s.namespaces)...)
 	if e.ProtectedPriorityClass != "" && e.Action != budget.Freeze {
-		list = append(list, s.missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class",
-			[]string{e.ProtectedPriorityClass}, slices.Collect(maps.Keys(s.classes)))...)
+		list = append(list, missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class",
+			[]string{e.ProtectedPriorityClass}, s.classes)...)
 	}
 	if s.freeze != nil && freezes(e) {
 		list = append(list, Doubt{"enforcement", "action", "its freeze would fail now: " + s.freeze.Error()})
@@ -47,16 +45,16 @@ func (s surroundings) doubts(d budget.Declaration) []Doubt {
 
 // missing returns a doubt for each name that is not in the cluster, with a suggestion. If none are there,
 // they were not observed.
-func (surroundings) missing(of Doubt, kind string, names, there []string) (doubts []Doubt) {
+func missing[V any](of Doubt, kind string, names []string, there map[string]V) (doubts []Doubt) {
 	if len(there) == 0 {
 		return nil
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		if slices.Contains(there, name) {
+		if _, exists := there[name]; exists {
 			continue
 		}
 		text := fmt.Sprintf("%s names the %s %q, which does not exist in the cluster", of.Text, kind, name)
-		if nearest := wording.Nearest(name, there); nearest != "" {
+		if nearest := wording.Nearest(name, slices.Collect(maps.Keys(there))); nearest != "" {
 			text += fmt.Sprintf(": did you mean %q?", nearest)
 		}
 		doubts = append(doubts, Doubt{of.Block, of.Argument, text})
@@ -67,15 +65,6 @@ func (surroundings) missing(of Doubt, kind string, names, there []string) (doubt
 // freezes reports whether the action blocks new pods. A pause does so if evictions follow it.
 func freezes(e budget.Enforcement) bool {
 	return e.Action == budget.Freeze || e.Action == budget.Evict || e.Action == budget.Pause && e.OnIneffective == budget.FallbackEvict
-}
-
-// surroundingsOf reads what the declarations of a run need.
-func (k *kind) surroundingsOf(ctx context.Context, c Cluster, list []budget.Declaration, o gpu.Observation) surroundings {
-	s := surroundings{namespaces: o.Namespaces, classes: o.PriorityClasses}
-	if slices.ContainsFunc(list, func(d budget.Declaration) bool { return freezes(d.Enforce) }) {
-		s.freeze = c.FreezePolicy(ctx)
-	}
-	return s
 }
 
 // Doubts returns what a declaration needs that its cluster does not have. What the account may not read is in

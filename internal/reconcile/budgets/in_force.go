@@ -19,13 +19,13 @@ import (
 type inForce struct {
 	frozen map[string]budget.FreezeRule // by the budget's uid
 	slots  budget.SlotWrite
+	policy error // why a freeze would fail; nil if nothing is known to stop it
 	paused []decide.Paused
 	broken map[string]error                   // by the budget's uid: what it has paused can't be read
 	err    error                              // why it can't be told; nothing else is certain then
 	lost   map[string][]budget.PausedWorkload // by the budget's UID: no document has them
 	// namespaces are the labels of namespaces, by name.
-	namespaces   map[string]map[string]string
-	surroundings surroundings
+	namespaces map[string]map[string]string
 }
 
 // observeInForce lists what all budgets have in force.

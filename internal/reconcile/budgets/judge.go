@@ -54,7 +54,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		PriorityClasses: b.Observation.PriorityClasses, StoreNamespace: k.flow.Repository.Store.Location().Namespace,
 		Lost: f.lost[d.UID], FreezeSlots: f.slots,
 	}
-	for _, doubt := range f.surroundings.doubts(d) {
+	for _, doubt := range (surroundings{b.Observation.Namespaces, b.Observation.PriorityClasses, f.policy}).doubts(d) {
 		s.ClusterDoubts = append(s.ClusterDoubts, doubt.Text)
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {

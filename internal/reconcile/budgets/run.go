@@ -173,7 +173,9 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	}
 	k.reportGrants(ctx, list, granted, b.Now())
 	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
-	inForce.surroundings = k.surroundingsOf(ctx, c, list, b.Observation)
+	if slices.ContainsFunc(list, func(d budget.Declaration) bool { return freezes(d.Enforce) }) {
+		inForce.policy = c.FreezePolicy(ctx)
+	}
 	inForce.observeLost(ctx, c, uid, previous)
 	if !k.partial() {
 		k.liftOrphans(ctx, c, uid, inForce)

@@ -15,7 +15,7 @@ type Cluster interface {
 	// Workload reads a workload. The error is *budget.NotPausedError if it does not exist or
 	// cannot be paused.
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
-	// Autoscaler describes the autoscaler that scales a workload, or returns "".
+	// Autoscaler returns the autoscaler that scales a workload; zero if there is none.
 	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
 	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
 	// budget.ErrWorkloadChanged if the workload changed since the observation.
