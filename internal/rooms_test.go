@@ -202,7 +202,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/manifests": {may: []string{
 		module + "internal/serve/access",
-		module + "internal/stockpool",
+		module + "internal/spotpool", module + "internal/stockpool",
 		module + "internal/budget", module + "internal/node", module + "internal/kube/cluster", module + "internal/store", module + "internal/store/kubernetes",
 		"k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
@@ -232,7 +232,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/notifications", module + "internal/reconcile/state",
 		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage", module + "internal/budget", module + "internal/request",
-		module + "internal/wording",
+		module + "internal/spotpool", module + "internal/wording",
 	}},
 	"internal/serve/api": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot", module + "internal/reconcile",

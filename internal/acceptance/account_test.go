@@ -21,7 +21,7 @@ import (
 // The flags, with the defaults of the local CVM.
 var (
 	onAccount    = flag.Bool("account", false, "use the account of the credentials in the environment, which costs money")
-	maxCost      = flag.String("max-cost", "5", "the most that an hour of the instance may cost, in CNY")
+	maxCost      = flag.String("max-cost", "5", "the most that an hour of the instance may cost, in the currency of the account")
 	zone         = flag.String("zone", "ap-singapore-2", "the availability zone")
 	instanceType = flag.String("instance-type", "GN7.2XLARGE32", "the instance type")
 	vpc          = flag.String("vpc", "vpc-a1b2c3d4", "the VPC")
@@ -80,9 +80,9 @@ func (a account) affordable(t *testing.T, most string) error {
 	case offer.Price == 0:
 		return fmt.Errorf("the price of %s is unknown: nothing is launched. Choose another -zone or -instance-type", market)
 	case offer.Price > limit:
-		return fmt.Errorf("%s costs %s CNY an hour, more than -max-cost %s: nothing is launched", market, offer.Price, limit)
+		return fmt.Errorf("%s costs %s, more than -max-cost %s: nothing is launched", market, offer.Currency.Hourly(offer.Price), limit)
 	}
-	t.Logf("%s costs %s CNY an hour, and -max-cost is %s", market, offer.Price, limit)
+	t.Logf("%s costs %s, and -max-cost is %s", market, offer.Currency.Hourly(offer.Price), limit)
 	return nil
 }
 

@@ -27,6 +27,8 @@ type Decision struct {
 	Waiting []string `json:"-"`
 	// Holding are the owner's pods that hold GPUs.
 	Holding []string `json:"-"`
+	// CronJob is the UID of the owner's CronJob, or empty.
+	CronJob string `json:"-"`
 	// The reasons, as text.
 	Reasons []string `json:"reasons"`
 }

@@ -24,11 +24,11 @@ type EffectPhase string
 // The phases.
 const (
 	Requested   EffectPhase = "requested"   // requested less than ten minutes ago
-	Ineffective EffectPhase = "ineffective" // requested more than ten minutes ago, and pods still hold GPUs
+	Ineffective EffectPhase = "ineffective" // it cannot be requested, or was more than ten minutes ago, and pods still hold GPUs
 )
 
-// Effect is something that was requested of the cluster because of a budget, and that no
-// later observation has shown to be done.
+// Effect is something that a budget asks of the cluster, and that no later observation has shown to be
+// done.
 type Effect struct {
 	// The requested action: `freeze`, `pause` or `evict`.
 	Measure Action `json:"measure"`
@@ -40,12 +40,16 @@ type Effect struct {
 	StockPool string `json:"stock_pool,omitempty"`
 	// The phase of the effect.
 	Phase EffectPhase `json:"phase"`
-	// When it was requested.
+	// Why the action cannot be requested, or was refused. Absent for a request that was accepted.
+	Reason string `json:"reason,omitempty"`
+	// When it was requested, or found to be out of reach.
 	Since time.Time `json:"since"`
 	// Pods that still hold GPUs and are not about to terminate.
 	Pods []string `json:"pods,omitempty"`
 	// The number of such pods that are not listed.
 	MorePods int `json:"more_pods,omitempty"`
+	// About is the object for Kubernetes Events; nil if it was not observed.
+	About *Workload `json:"-"`
 }
 
 // NewEffect returns an effect that is requested now.
@@ -57,15 +61,37 @@ func NewEffect(measure Action, object, uid string, pods []string, now time.Time)
 	return e
 }
 
+// maxReason limits the reason of an effect: a webhook writes as much as it likes.
+const maxReason = 300
+
+// Unreached returns an effect of an action that a reason keeps from an object. Nothing comes of waiting.
+func Unreached(measure Action, object, uid string, pods []string, reason string, now time.Time) Effect {
+	e := NewEffect(measure, object, uid, pods, now).Refused(reason)
+	e.Phase = Ineffective
+	return e
+}
+
+// Refused returns the effect as one that the cluster refused. It is requested again until its time is over.
+func (e Effect) Refused(reason string) Effect {
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
+	}
+	e.Reason = reason
+	return e
+}
+
+// Same reports whether two effects are of the same request.
+func (e Effect) Same(other Effect) bool { return e.Measure == other.Measure && e.UID == other.UID }
+
 // After is the effect as the one that follows on what an earlier observation found, if that
 // found it: it was requested then.
 func (e Effect) After(earlier []Effect, now time.Time) Effect {
 	for _, was := range earlier {
-		if was.Measure == e.Measure && was.UID == e.UID && was.StockPool == e.StockPool && was.Since.Before(e.Since) {
+		if was.Same(e) && was.StockPool == e.StockPool && was.Since.Before(e.Since) {
 			e.Since = was.Since
 		}
 	}
-	if e.Phase = Requested; now.Sub(e.Since) >= EffectTimeout {
+	if now.Sub(e.Since) >= EffectTimeout {
 		e.Phase = Ineffective
 	}
 	return e
@@ -81,6 +107,9 @@ func (e Effect) String() string {
 		parts = append(parts, "which "+e.StockPool+" pauses")
 	}
 	text := strings.Join(parts, ", ")
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
 	n := len(e.Pods) + e.MorePods
 	if n == 0 || e.Measure == Evict {
 		return text
@@ -89,7 +118,11 @@ func (e Effect) String() string {
 	if e.MorePods > 0 {
 		names += fmt.Sprintf(" and %d more", e.MorePods)
 	}
-	return fmt.Sprintf("%s: %d %s GPUs (%s)", text, n, wording.Plural(n, "pod holds", "pods hold"), names)
+	separator := ": "
+	if e.Reason != "" {
+		separator = "; "
+	}
+	return fmt.Sprintf("%s%s%d %s GPUs (%s)", text, separator, n, wording.Plural(n, "pod holds", "pods hold"), names)
 }
 
 // CountEffects returns the number of effects of a measure in a phase.
@@ -131,8 +164,8 @@ func (s Status) WithEffects(list []Effect) Status {
 // InForce reports whether something of the budget is in force, or was requested.
 func (s Status) InForce() bool { return len(s.Enforced) > 0 || len(s.Effects) > 0 }
 
-// IneffectiveError says that what was requested had no effect in time, and that the
-// declaration has nothing come after it.
+// IneffectiveError says that an action does not reach pods, or that they did not end in time. The declaration
+// has nothing come after it.
 type IneffectiveError struct {
 	Effects []Effect
 	// Evicts says that evictions follow ineffective pauses already.
@@ -141,14 +174,32 @@ type IneffectiveError struct {
 
 // Error names the workloads and the pods, and what to do.
 func (e *IneffectiveError) Error() string {
-	list := make([]string, len(e.Effects))
-	for n, of := range e.Effects {
-		list[n] = string(of.Measure) + " " + of.String()
+	late, unreached, pauses := []string{}, map[Action][]string{}, false
+	for _, of := range e.Effects {
+		pauses = pauses || of.Measure == Pause
+		if of.Reason != "" {
+			unreached[of.Measure] = append(unreached[of.Measure], fmt.Sprintf("%s (%s)", of.Object, of.Reason))
+		} else {
+			late = append(late, string(of.Measure)+" "+of.String())
+		}
+	}
+	var parts []string
+	if n := len(late); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s", n, wording.Plural(n, "request has", "requests have"),
+			duration.Words(EffectTimeout), wording.Some(late)))
+	}
+	for _, measure := range []Action{Pause, Evict} {
+		if n := len(unreached[measure]); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s be %s: %s", n, wording.Plural(n, "object cannot", "objects cannot"), measure.Past(),
+				wording.Some(unreached[measure])))
+		}
 	}
 	remedy := "Delete these pods, those that are terminating with a shorter --grace-period"
-	if !e.Evicts && slices.ContainsFunc(e.Effects, func(of Effect) bool { return of.Measure == Pause }) {
+	if len(late) == 0 {
+		remedy = "Delete their pods"
+	}
+	if !e.Evicts && pauses {
 		remedy += ", or set enforcement.on_ineffective = \"evict\""
 	}
-	return fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s. %s", len(list), wording.Plural(len(list), "request has", "requests have"),
-		duration.Words(EffectTimeout), wording.Some(list), remedy)
+	return strings.Join(append(parts, remedy), ". ")
 }

@@ -31,6 +31,9 @@ type KindEvent struct {
 	Warning bool
 }
 
+// IneffectiveEvent is the Kubernetes Event about pods that an action does not reach, or that did not end in time.
+var IneffectiveEvent = KindEvent{"GPUBudgetIneffective", "its pods still hold GPUs", true}
+
 // Kinds returns all kinds of decisions about budgets.
 func Kinds() []KindData {
 	return []KindData{

@@ -20,7 +20,7 @@ type PausedWorkload struct {
 func (p PausedWorkload) ResumeCommand() string {
 	kind := strings.ToLower(p.Kind)
 	object := kind + "/" + p.Name + " --namespace " + p.Namespace
-	if kind == "job" {
+	if kind == "job" || kind == "cronjob" {
 		return "kubectl patch " + object + ` --type merge --patch '{"spec":{"suspend":false}}'`
 	}
 	return fmt.Sprintf("kubectl scale %s --replicas %d", object, max(p.Replicas, 1))

@@ -14,6 +14,9 @@ type Workload struct {
 	ledger.Owner
 }
 
+// IsCronJob reports whether the workload is a CronJob, which has Jobs instead of pods.
+func (w Workload) IsCronJob() bool { return w.APIVersion == "batch/v1" && w.Kind == "CronJob" }
+
 // Ownership is the verified workload of a pod, whatever the pod
 // claims.
 type Ownership struct {
@@ -29,8 +32,15 @@ type Ownership struct {
 	Labels map[string]string
 	// Stopped says that the workload is suspended, or has no replicas.
 	Stopped bool
+	// Obstacle is why the workload must not be paused, such as a controller that would undo it; or empty.
+	Obstacle string
 	// ToleratesDisruption says that a pod's end by a disruption is not a failure of its workload.
 	ToleratesDisruption bool
+	// FailuresLeft is how many pods of a Job can still fail, of which each eviction is one unless it tolerates
+	// disruption. The next failure fails the Job for good.
+	FailuresLeft int
+	// CronJob is the verified CronJob of a Job; nil if there is none.
+	CronJob *Ownership
 }
 
 // Pod is a pod that holds GPUs now, or waits for some, as one budget sees it.

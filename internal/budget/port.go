@@ -76,6 +76,9 @@ type WorkloadState struct {
 	Stopped bool
 	// PauseObstacle is why it must not be paused, such as a controller that starts and stops it; or empty.
 	PauseObstacle string
+	CreatedAt     time.Time
+	// Concurrent says that a CronJob may run several Jobs at once.
+	Concurrent bool
 }
 
 // Autoscaler is a HorizontalPodAutoscaler that scales a workload. The zero value is none.
@@ -83,6 +86,14 @@ type Autoscaler struct {
 	Name string
 	// FromZero says that it also scales a workload without replicas, and so would undo a pause.
 	FromZero bool
+}
+
+// Obstacle returns why the workload must not be paused, or "".
+func (a Autoscaler) Obstacle() string {
+	if !a.FromZero {
+		return ""
+	}
+	return a.String() + " from zero, and would undo it"
 }
 
 func (a Autoscaler) String() string { return "the HorizontalPodAutoscaler " + a.Name + " scales it" }
@@ -109,6 +120,7 @@ type NotPausedError struct {
 	Workload Workload
 	Reason   string
 	Gone     bool // it no longer exists
+	Stopped  bool // another process stopped it
 	// Released says that the budget no longer holds it.
 	Released bool
 }

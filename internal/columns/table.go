@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -31,20 +32,28 @@ type Table struct {
 	Rows    int
 	Columns []Column // the leaves of the schema, in its order
 
-	texts  map[string]string      // of its metadata, by key
-	schema []format.SchemaElement // of every document
-	zstd   *zstd.Decoder
-	page   []byte
-	bytes  int // uncompressed bytes that pages may still have
-	values int // values that columns may still have
+	texts   map[string]string // of its metadata, by key
+	schemas []schema          // of every document
+	zstd    *zstd.Decoder
+	page    []byte
+	bytes   int // uncompressed bytes that pages may still have
+	values  int // values that columns may still have
 }
 
-// NewTable reads the schema from a document without rows.
-func NewTable[T any]() (*Table, error) {
+// schema is one that documents may have. It has the first columns of the table.
+type schema struct {
+	elements thrift.Slice[format.SchemaElement]
+	columns  int
+}
+
+// NewTable reads the schema from a document without rows. Optional columns may have been added at
+// its end: older are the numbers of columns that documents had before. Their rows have no value in
+// the other columns.
+func NewTable[T any](older ...int) (*Table, error) {
 	t := &Table{}
-	schema := parquet.SchemaOf(*new(T))
-	for _, path := range schema.Columns() {
-		leaf, _ := schema.Lookup(path...)
+	rows := parquet.SchemaOf(*new(T))
+	for _, path := range rows.Columns() {
+		leaf, _ := rows.Lookup(path...)
 		t.Columns = append(t.Columns, Column{
 			kind: leaf.Node.Type().Kind(), maxRep: leaf.MaxRepetitionLevel, maxDef: leaf.MaxDefinitionLevel,
 			coded: leaf.Node.Encoding() != nil && leaf.Node.Encoding().Encoding() == format.RLEDictionary,
@@ -58,13 +67,24 @@ func NewTable[T any]() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.schema = meta.Schema
+	for _, columns := range append([]int{len(t.Columns)}, older...) {
+		t.schemas = append(t.schemas, schema{shortened(meta.Schema, len(t.Columns)-columns), columns})
+	}
 	return t, t.newDecoder()
+}
+
+// shortened returns a schema without its last columns, which are in no group.
+func shortened(elements []format.SchemaElement, columns int) []format.SchemaElement {
+	elements = slices.Clone(elements[:len(elements)-columns])
+	for range columns {
+		elements[0].NumChildren.V--
+	}
+	return elements
 }
 
 // New returns an empty table of the same schema. It is much faster than NewTable.
 func (t *Table) New() (*Table, error) {
-	empty := &Table{Columns: make([]Column, len(t.Columns)), schema: t.schema}
+	empty := &Table{Columns: make([]Column, len(t.Columns)), schemas: t.schemas}
 	for n, c := range t.Columns {
 		empty.Columns[n] = Column{kind: c.kind, maxRep: c.maxRep, maxDef: c.maxDef, coded: c.coded}
 	}
@@ -82,11 +102,12 @@ func (t *Table) Read(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(meta.Schema, thrift.Slice[format.SchemaElement](t.schema)) || len(meta.RowGroups) != 1 {
+	n := slices.IndexFunc(t.schemas, func(s schema) bool { return reflect.DeepEqual(meta.Schema, s.elements) })
+	if n < 0 || len(meta.RowGroups) != 1 {
 		return ErrForm
 	}
-	group := &meta.RowGroups[0]
-	if len(group.Columns) != len(t.Columns) || group.NumRows != meta.NumRows || meta.NumRows < 0 || meta.NumRows > MaxValues {
+	group, written := &meta.RowGroups[0], t.schemas[n].columns
+	if len(group.Columns) != written || group.NumRows != meta.NumRows || meta.NumRows < 0 || meta.NumRows > MaxValues {
 		return ErrForm
 	}
 	t.texts = make(map[string]string, len(meta.KeyValueMetadata))
@@ -99,6 +120,9 @@ func (t *Table) Read(data []byte) error {
 		*c = Column{
 			kind: c.kind, maxRep: c.maxRep, maxDef: c.maxDef, coded: c.coded,
 			rep: c.rep[:0], def: c.def[:0], Dict: c.Dict[:0], codes: c.codes[:0], ints: c.ints[:0], text: c.text[:0], ends: c.ends[:0],
+		}
+		if n >= written {
+			continue
 		}
 		if err := t.chunk(c, &group.Columns[n].MetaData, data); err != nil {
 			return err

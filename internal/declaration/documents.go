@@ -113,6 +113,11 @@ type Pause struct {
 	// kept.
 	Labels            map[string]string `json:"labels,omitempty"`
 	PriorityClassName string            `json:"priority_class_name,omitempty"`
+	// CronJob is the UID of a Job's CronJob.
+	CronJob   string    `json:"cron_job,omitempty"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	// Concurrent says that a CronJob may run several Jobs at once.
+	Concurrent bool `json:"concurrent,omitempty"`
 }
 
 // Grants are temporary extra GPU-hours of a budget.

@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func (r *rig) replicas(name string) int32 {
 func TestForgedOwnerIsNotPaused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))
+	r.ineffective = true
 	create := func(d *appsv1.Deployment) *appsv1.Deployment { return kubetest.Create(t, r.server, d) }
 	api, other := create(kubetest.Deployment(r.namespace, "prod-api", 1)), create(kubetest.Deployment(r.namespace, "other-gpus", 1, kubetest.GPUs(1)))
 	r.waitForPods(2)
@@ -44,8 +46,8 @@ func TestForgedOwnerIsNotPaused(t *testing.T) {
 	r.start("direct", owned(ref(api)))
 	r.start("direct-gpus", owned(ref(other)))
 	told := func(report reconcile.Report) bool {
-		warnings := strings.Join(report.Budgets[0].Warnings, "\n")
-		return strings.Contains(warnings, "direct (") && strings.Contains(warnings, "direct-gpus (")
+		effects := fmt.Sprint(report.Budgets[0].Effects)
+		return strings.Contains(effects, "/direct: ") && strings.Contains(effects, "/direct-gpus: ")
 	}
 	report := r.runUntil("a report of forged owners", told)
 	for _, d := range decided(report) {

@@ -29,6 +29,8 @@ type rig struct {
 	namespace string
 	dir       string
 	budget    budget.Declaration
+	// ineffective lets runs fail because a pause does not reach pods.
+	ineffective bool
 }
 
 var team = kubetest.Labels(map[string]string{"team": "a"})
@@ -75,7 +77,7 @@ func (r *rig) run(o reconcile.RunOptions) reconcile.Report {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if b := report.Budgets[0]; b.Outcome == outcome.Failed {
+	if b := report.Budgets[0]; b.Outcome == outcome.Failed && !(r.ineffective && strings.Contains(b.Error.Message, " cannot be paused: ")) {
 		r.t.Fatalf("the budget failed: %s", b.Error.Message)
 	}
 	return report

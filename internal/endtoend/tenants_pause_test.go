@@ -54,6 +54,7 @@ func (s *tenancy) scale(name string, replicas string) {
 func TestOwnersThatAreForgedAreNotPaused(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)
+	s.ineffective = true
 	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`)
 	s.deploy(kubetest.Deployment(s.namespace, "prod-api", 2)) // without a GPU
 	deployment, err := s.editor.AppsV1().Deployments(s.namespace).Get(t.Context(), "prod-api", metav1.GetOptions{})
@@ -151,6 +152,7 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 func TestAPauseKeepsVolumes(t *testing.T) {
 	t.Parallel()
 	s := newTenancy(t, 8)
+	s.ineffective = true
 	s.declareOwn(`{"gpu_hours":"0.001","enforcement":{"action":"pause"}}`)
 	set := kubetest.StatefulSet(s.namespace, "ckpt", 2, kubetest.GPUs(1), kubetest.OnNode(s.nodes[1].Name))
 	set.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{

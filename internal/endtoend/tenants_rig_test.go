@@ -207,7 +207,7 @@ type turn struct {
 func (s *tenancy) turn() turn {
 	s.t.Helper()
 	code, stdout, stderr := runCLI(s.environment(), "reconcile", "-o", "json")
-	if code != 0 {
+	if code != 0 && !(s.ineffective && strings.Contains(stderr, " cannot be paused: ")) {
 		s.t.Fatalf("gpupool reconcile ended with %d\n%s%s", code, stdout, stderr)
 	}
 	r := turn{text: stdout + stderr}

@@ -46,6 +46,7 @@ func TestABacklogDoesNotStartInWhatIsFreed(t *testing.T) {
 func TestAWaitingJobIsPausedBeforeItStarts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, enforcing(budget.Pause))
+	r.ineffective = true
 	r.start("runs", kubetest.GPUs(4))
 	kubetest.Create(t, r.server, kubetest.Job(r.namespace, "waits", 1, team, kubetest.GPUs(1), kubetest.OnNode("no-such-node")))
 	told := r.runUntil("a pause", has("done suspend Job"))

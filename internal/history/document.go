@@ -77,8 +77,9 @@ func (h *Head) Name() string { return h.Day.HeadName(h.Number) }
 // Codec reads and writes documents, one after the other.
 type Codec struct{ reader reader }
 
-// rows is made once: finding a schema takes 60 times as long as a table of it.
-var rows, errRows = columns.NewTable[Row]()
+// rows is made once: finding a schema takes 60 times as long as a table of it. Older documents end
+// before the column of currencies.
+var rows, errRows = columns.NewTable[Row](currencyColumn)
 
 // NewCodec returns a codec.
 func NewCodec() (*Codec, error) {

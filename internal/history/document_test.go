@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,40 @@ func TestDocumentsSayWhatTheyWereTold(t *testing.T) {
 	q := history.Query{Of: func(object string) bool { return object == "spot_pool/ap-singapore/infer" }, Since: noon}
 	if diff := cmp.Diff(q.Select(want), d.all(t, c, q)); diff != "" {
 		t.Errorf("what was asked for (-want +got)\n%s", diff)
+	}
+}
+
+// TestDocumentsWithoutCurrenciesAreRead: such a document was written before the column was added.
+// It is read as it is, and added to.
+func TestDocumentsWithoutCurrenciesAreRead(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/without_currency.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := history.Merge(nil, everyEvent(about("train", 0))...)
+	for n := range want {
+		want[n].Currency = ""
+	}
+	c, name := codec(t), history.DayOf(noon).HeadName(1)
+	h, err := c.Head(name, data, history.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, h.Events); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	more := about("infer", 1).Instance(history.Begin, instance)
+	changes, err := c.Add(h, []history.Event{more})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, err = c.Head(name, changes.Head.Data, history.Query{}); err != nil {
+		t.Fatal(err)
+	}
+	want, _ = history.Merge(want, more)
+	if diff := cmp.Diff(want, h.Events); diff != "" {
+		t.Errorf("with another event (-want +got)\n%s", diff)
 	}
 }
 

@@ -39,8 +39,10 @@ type Event struct {
 	Offering *Offering `json:"offering,omitempty"`
 	// The charge type of an instance.
 	ChargeType string `json:"charge_type,omitempty"`
-	// The hourly price in CNY.
+	// The hourly price.
 	Price string `json:"price,omitempty"`
+	// The currency of the price. Absent in events from before it was recorded.
+	Currency string `json:"currency,omitempty"`
 	// The instances.
 	InstanceIDs []string `json:"instance_ids,omitempty"`
 	// The pods.
@@ -126,7 +128,9 @@ func (e *Event) normalize() error {
 		return errors.New("one of its numbers is out of range")
 	}
 	kind := string(e.Kind)
-	for _, s := range []*string{&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price, &e.Node} {
+	for _, s := range []*string{
+		&e.ID, &kind, &e.Object, &e.ObjectUID, &e.ClusterUID, &e.RunID, &e.Actor, &e.Outcome, &e.ChargeType, &e.Price, &e.Currency, &e.Node,
+	} {
 		*s = short(*s)
 	}
 	e.Kind = Kind(kind)

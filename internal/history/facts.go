@@ -84,12 +84,14 @@ type Ask struct {
 	Offering    Offering
 	ChargeType  string
 	Price       string
+	Currency    string
 	InstanceIDs []string
 }
 
 func (a About) asked(kind Kind, l Ask) Event {
 	e := a.event(kind, strconv.Itoa(l.Sequence), milli(l.WrittenAt))
-	e.Count, e.Offering, e.ChargeType, e.Price, e.InstanceIDs = l.Count, &l.Offering, l.ChargeType, l.Price, slices.Clone(l.InstanceIDs)
+	e.Count, e.Offering, e.ChargeType, e.InstanceIDs = l.Count, &l.Offering, l.ChargeType, slices.Clone(l.InstanceIDs)
+	e.Price, e.Currency = l.Price, l.Currency
 	return e
 }
 
@@ -109,12 +111,14 @@ type Instance struct {
 	Offering   Offering
 	ChargeType string
 	Price      string
+	Currency   string
 }
 
 // Instance returns a [Begin], [Reclaim], [Lost], [End] or [Detach] of an instance.
 func (a About) Instance(kind Kind, i Instance) Event {
 	e := a.event(kind, i.ID)
-	e.Count, e.InstanceIDs, e.Offering, e.ChargeType, e.Price = 1, []string{i.ID}, &i.Offering, i.ChargeType, i.Price
+	e.Count, e.InstanceIDs, e.Offering, e.ChargeType = 1, []string{i.ID}, &i.Offering, i.ChargeType
+	e.Price, e.Currency = i.Price, i.Currency
 	return e
 }
 
@@ -176,9 +180,9 @@ func (a About) Crossed(threshold int, at time.Time) Event {
 
 // Priced returns the event of a changed price of an offering in use. The old price was known since
 // a moment.
-func (a About) Priced(o Offering, chargeType, price string, since time.Time) Event {
+func (a About) Priced(o Offering, chargeType, price, currency string, since time.Time) Event {
 	e := a.event(Price, o.AvailabilityZone, o.InstanceType, chargeType, price, milli(since))
-	e.Offering, e.ChargeType, e.Price = &o, chargeType, price
+	e.Offering, e.ChargeType, e.Price, e.Currency = &o, chargeType, price, currency
 	return e
 }
 

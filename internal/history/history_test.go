@@ -44,7 +44,7 @@ func TestTheSameFactIsTheSameEvent(t *testing.T) {
 		a.Instances(history.Terminate, "a", "b"), a.Instances(history.Terminate, "ab"),
 		a.Crossed(50, noon), a.Crossed(80, noon), a.Crossed(50, noon.Add(time.Minute)), about("train", 1).Failed(soldOut), a.Failed(soldOut),
 		a.Failed(history.Error{Message: "x"}), a.Failed(history.Error{Message: "y"}), a.Updated(1), a.Updated(2),
-		a.Priced(zone2, "SPOTPAID", "1", noon), a.Priced(zone3, "SPOTPAID", "1", noon), a.Priced(zone2, "SPOTPAID", "2", noon),
+		a.Priced(zone2, "SPOTPAID", "1", "CNY", noon), a.Priced(zone3, "SPOTPAID", "1", "CNY", noon), a.Priced(zone2, "SPOTPAID", "2", "CNY", noon),
 	}
 	if _, added := history.Merge(nil, different...); added != len(different) {
 		t.Errorf("%d of %d events are told apart", added, len(different))

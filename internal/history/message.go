@@ -35,7 +35,7 @@ func (e *Event) Message(at func(time.Time) string) string {
 	case Threshold:
 		return fmt.Sprintf("%d%%", e.Threshold)
 	case Price:
-		return e.Price + " CNY an hour" + offering(e)
+		return e.Cost() + " an hour" + offering(e)
 	case Failed, RunFailed, Loss:
 		return fault(e.Error)
 	case Grant, Hold:
@@ -44,12 +44,23 @@ func (e *Event) Message(at func(time.Time) string) string {
 	return first(e.Reasons)
 }
 
+// Cost returns the price of an event with its currency; empty if it has none.
+func (e *Event) Cost() string {
+	if e.Price == "" {
+		return ""
+	}
+	return strings.TrimSpace(e.Price + " " + e.Currency)
+}
+
 // enforcement describes the target and the outcome of an enforcement.
 func enforcement(e *Event) string {
 	how := effect(e)
 	parts := []string{namesOf(slices.Concat(e.Workloads, e.Pods)), how}
 	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
 		parts = []string{how, first(e.Reasons)}
+	}
+	if (e.Kind == Paused || e.Kind == Evicted) && how == "ineffective" && parts[0] != how {
+		parts = append(parts, first(e.Reasons))
 	}
 	if e.Kind == Frozen && how == "" {
 		parts = []string{"new GPU pods are blocked"}

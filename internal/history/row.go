@@ -30,6 +30,7 @@ type Row struct {
 	Error       *errorRow     `parquet:"error,optional"`
 	Until       *int64        `parquet:"until,optional,timestamp"`
 	Node        string        `parquet:"node,dict"`
+	Currency    string        `parquet:"currency,dict,optional"` // documents from before it lack it
 }
 
 type offeringRow struct {
@@ -77,6 +78,7 @@ const (
 	errorColumn     = thresholdColumn + 1 // and four more
 	untilColumn     = errorColumn + 5
 	nodeColumn      = untilColumn + 1
+	currencyColumn  = nodeColumn + 1
 )
 
 // Row returns the event as a row.
@@ -85,6 +87,7 @@ func (e *Event) Row() Row {
 		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
 		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons, Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
 		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold), Node: e.Node,
+		Currency: e.Currency,
 	}
 	if e.Offering != nil {
 		r.Offering = (*offeringRow)(e.Offering)
@@ -122,7 +125,7 @@ func (r *Row) Event() Event {
 	e := Event{
 		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
 		RunID: r.RunID, Actor: r.Actor, Reasons: r.Reasons, Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
-		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error), Node: r.Node,
+		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error), Node: r.Node, Currency: r.Currency,
 	}
 	for _, p := range r.Pods {
 		e.Pods = append(e.Pods, Identity(p))
@@ -198,7 +201,7 @@ func (r *reader) event(n int) (Event, error) {
 		Object: text(objectColumn), ObjectUID: text(objectUIDColumn), ClusterUID: text(clusterUIDColumn), RunID: text(runIDColumn),
 		Actor: text(actorColumn), Reasons: r.texts(reasonsColumn), Outcome: text(outcomeColumn), Count: int(r.Columns[countColumn].Number()),
 		ChargeType: text(chargeTypeColumn), Price: text(priceColumn), InstanceIDs: r.texts(instanceIDsColumn),
-		Threshold: int(r.Columns[thresholdColumn].Number()), Node: text(nodeColumn),
+		Threshold: int(r.Columns[thresholdColumn].Number()), Node: text(nodeColumn), Currency: text(currencyColumn),
 	}
 	if r.Columns[zoneColumn].There() {
 		if !r.Columns[typeColumn].There() || !r.Columns[subnetColumn].There() {

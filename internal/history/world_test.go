@@ -23,7 +23,7 @@ func about(pool string, minutes int) history.About {
 var (
 	zone2    = history.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
 	zone3    = history.Offering{AvailabilityZone: "ap-singapore-3", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-e5f6a7b8"}
-	instance = history.Instance{ID: "ins-aaaaaaa1", Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90"}
+	instance = history.Instance{ID: "ins-aaaaaaa1", Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90", Currency: "CNY"}
 	pod      = history.Identity{Namespace: "ml", Name: "train-0", UID: "pod-1"}
 	serve    = history.Identity{Namespace: "ml", Name: "Deployment/serve", UID: "workload-1"}
 	gpuNode  = history.Node{InstanceID: "ins-aaaaaaa1", Name: "gpu-1", UID: "node-1"}
@@ -32,7 +32,7 @@ var (
 
 func ask(sequence int) history.Ask {
 	return history.Ask{
-		Sequence: sequence, WrittenAt: noon, Count: 2, Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90",
+		Sequence: sequence, WrittenAt: noon, Count: 2, Offering: zone2, ChargeType: "SPOTPAID", Price: "1.90", Currency: "CNY",
 		InstanceIDs: []string{"ins-aaaaaaa1", "ins-aaaaaaa2"},
 	}
 }
@@ -50,7 +50,7 @@ func everyEvent(a history.About) []history.Event {
 		a.Crossed(80, noon),
 		a.Since(history.Exceeded, noon), a.Since(history.Recovered, noon), a.Since(history.GateClosed, noon), a.Since(history.GateOpened, noon),
 		a.Since(history.Suspend, noon), a.Since(history.Unsuspend, noon),
-		a.Priced(zone2, "SPOTPAID", "2.10", noon),
+		a.Priced(zone2, "SPOTPAID", "2.10", "CNY", noon),
 		a.Failed(soldOut), a.RunFailed(soldOut),
 		a.Exception(history.Grant, "grant-1", noon.Add(time.Hour)), a.Exception(history.Hold, "hold-1", noon.Add(time.Hour)),
 		a.Exception(history.Release, "grant-1", time.Time{}), a.Lost("ledger/closed-2026-11-20.parquet", soldOut),

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,8 +57,9 @@ func tokenFor(name, account string) string {
 }
 
 const (
-	aPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"},"spec":{"serviceAccountName":"gpupool-reconcile","containers":[{"name":"a","image":"a"}]}}`
-	aJob = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"mine"},"spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a"}]}}}}`
+	aPod     = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"},"spec":{"serviceAccountName":"gpupool-reconcile","containers":[{"name":"a","image":"a"}]}}`
+	aJob     = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"mine"},"spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a"}]}}}}`
+	aCronJob = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"mine"},"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"a"}]}}}}}}`
 	// other is what a workload's pods are to become.
 	other = `{"spec":{"template":{"spec":{"serviceAccountName":"admin","containers":[{"name":"main","image":"mine"}]}}}}`
 	slot  = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"NAME","resourceVersion":"1"},"spec":{"policyName":"foreign","validationActions":["Audit"]}}`
@@ -260,8 +262,31 @@ func abuses() []abuse {
 			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
 		},
 		{
-			right: "patch jobs", what: "change a CronJob", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile",
+			right: "patch cronjobs", what: "suspend the schedule of runs", verb: http.MethodPatch, path: apiBatch + "RUN/cronjobs/gpupool-reconcile",
 			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
+		},
+		{
+			right: "patch cronjobs", what: "suspend one of the system", verb: http.MethodPatch, path: apiBatch + "kube-system/cronjobs/cronjob",
+			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
+		},
+		{
+			right: "patch cronjobs", what: "suspend one of another installation", verb: http.MethodPatch, path: apiBatch + "RUN2/cronjobs/cronjob",
+			body: `{"spec":{"suspend":true}}`, as: types.MergePatchType,
+		},
+		{
+			right: "patch cronjobs", what: "make one by patching", verb: http.MethodPatch, path: apiBatch + "WORK/cronjobs/mine?fieldManager=a", body: aCronJob,
+			as: types.ApplyPatchType,
+		},
+		{
+			right: "patch cronjobs", what: "forget its Jobs", verb: http.MethodPatch, path: apiBatch + "WORK/cronjobs/cronjob/status",
+			body: `{"status":{"active":null,"lastScheduleTime":null}}`, as: types.MergePatchType,
+		},
+		{right: "get cronjobs", what: "list them", verb: http.MethodGet, path: apiBatch + "WORK/cronjobs"},
+		{right: "get cronjobs", what: "delete one", verb: http.MethodDelete, path: apiBatch + "WORK/cronjobs/cronjob"},
+		{right: "get cronjobs", what: "make one", verb: http.MethodPost, path: apiBatch + "WORK/cronjobs", body: aCronJob},
+		{
+			right: "get cronjobs", what: "write one whole", verb: http.MethodPut, path: apiBatch + "WORK/cronjobs/cronjob",
+			body: strings.Replace(aCronJob, "mine", "cronjob", 1),
 		},
 		{
 			right: "patch jobs", what: "say that it failed", verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job/status", body: `{"status":{"failed":9}}`,
@@ -337,6 +362,24 @@ func abuses() []abuse {
 			right: "patch jobs", what: what, verb: http.MethodPatch, path: apiBatch + "WORK/jobs/job", body: change, as: types.StrategicMergePatchType,
 		})
 	}
+	for what, change := range map[string]string{
+		"run it at once":               `{"spec":{"schedule":"* * * * *","suspend":false}}`,
+		"run it elsewhere in time":     `{"spec":{"timeZone":"Asia/Shanghai"}}`,
+		"run more of it":               `{"spec":{"jobTemplate":{"spec":{"parallelism":99}}}}`,
+		"run many at once":             `{"spec":{"concurrencyPolicy":"Replace"}}`,
+		"run missed ones":              `{"spec":{"startingDeadlineSeconds":999999}}`,
+		"keep no history":              `{"spec":{"successfulJobsHistoryLimit":0,"failedJobsHistoryLimit":0}}`,
+		"give it an account and image": `{"spec":{"jobTemplate":` + other + `}}`,
+		"label it":                     `{"metadata":{"labels":{"a":"b"}}}`,
+		"annotate it":                  `{"metadata":{"annotations":{"a":"b"}}}`,
+		"own it":                       `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"pod","uid":"a"}]}}`,
+		"never let it go":              `{"metadata":{"finalizers":["a.example/b"]}}`,
+	} {
+		all = append(all, abuse{
+			right: "patch cronjobs", what: what, verb: http.MethodPatch, path: apiBatch + "WORK/cronjobs/cronjob", body: change,
+			as: types.StrategicMergePatchType,
+		})
+	}
 	return slices.Concat(all, nodeAbuses(), stockAbuses(), tokenAbuses())
 }
 
@@ -359,6 +402,12 @@ func stage(t *testing.T) (cluster *kubetest.Cluster, work string) {
 		job.Spec.ActiveDeadlineSeconds = new(int64(3600))
 		job.Spec.Suspend = new(true) // else most of it can't be changed by anybody
 		kubetest.Create(t, cluster, job)
+		kubetest.Create(t, cluster, &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cronjob", Labels: map[string]string{"of": "someone"}},
+			Spec: batchv1.CronJobSpec{
+				Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: kubetest.Job(namespace, "cronjob", 1, kubetest.GPUs(1)).Spec},
+			},
+		})
 		pod := kubetest.Pod(namespace, "pod", restricted, kubetest.Labels(map[string]string{"of": "someone"}))
 		pod.Spec.ServiceAccountName = "" // the default
 		kubetest.Create(t, cluster, pod)

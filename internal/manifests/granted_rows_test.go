@@ -123,6 +123,7 @@ func readAttempts() map[string][]attempt {
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"someone",`+
 				`"nonResourceAttributes":{"path":"/","verb":"get"}}}`))},
 		"get batch/jobs everywhere":                   list(apiBatch+"WORK/jobs/job", reads),
+		"get batch/cronjobs everywhere":               list(apiBatch+"WORK/cronjobs/cronjob", reads),
 		"list batch/jobs everywhere":                  list("/apis/batch/v1/jobs", reads),
 		"get policy/poddisruptionbudgets everywhere":  list(apiPolicy+"WORK/poddisruptionbudgets/guard", reads),
 		"list policy/poddisruptionbudgets everywhere": list("/apis/policy/v1/poddisruptionbudgets", reads),
@@ -156,6 +157,12 @@ func enforceAttempts() map[string][]attempt {
 			refused("run more of one", merge(apiBatch+"WORK/jobs/job", `{"spec":{"parallelism":99}}`)),
 			refused("resume one of the system", merge(apiBatch+"kube-system/jobs/job", `{"spec":{"suspend":false}}`)),
 			refused("resume one of another installation", merge(apiBatch+"RUN2/jobs/job", `{"spec":{"suspend":false}}`)),
+		},
+		"patch batch/cronjobs everywhere": {
+			allowed("suspend one", suspends, merge(apiBatch+"WORK/cronjobs/cronjob", `{"spec":{"suspend":true}}`)),
+			refused("start it at another time", merge(apiBatch+"WORK/cronjobs/cronjob", `{"spec":{"schedule":"* * * * *"}}`)),
+			refused("suspend one of the system", merge(apiBatch+"kube-system/cronjobs/cronjob", `{"spec":{"suspend":true}}`)),
+			refused("suspend one of another installation", merge(apiBatch+"RUN2/cronjobs/cronjob", `{"spec":{"suspend":true}}`)),
 		},
 		"create pods/eviction everywhere": {
 			allowed("evict one", evicting, evict("WORK", "1")),

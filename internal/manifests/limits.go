@@ -19,24 +19,24 @@ func (l limits) all() []Object {
 	return slices.Concat(l.events(), l.enforcement(), l.nodes(), l.stockPools(), l.bootstrapTokens())
 }
 
-// enforcement limits the accounts to the needs of enforcement. Of a Job, which has no scale of its
-// own, they may only change spec.suspend. They pause and evict nothing in excluded namespaces, and
+// enforcement limits the accounts to the needs of enforcement. Of a Job or a CronJob, which have no scale
+// of their own, they may only change spec.suspend. They pause and evict nothing in excluded namespaces, and
 // no eviction kills a pod without a grace period.
 func (l limits) enforcement() []Object {
 	if !l.allows(budget.Pause) {
 		return nil
 	}
-	return l.policy("limits", "It limits the accounts to suspending Jobs, which RBAC would let them change entirely. It excludes the namespaces "+
+	return l.policy("limits", "It limits the accounts to suspending Jobs and CronJobs, which RBAC would let them change entirely. It excludes the namespaces "+
 		"of the system and of gpupool.",
 		[]string{ReconcileAccount, TerraformAccount},
 		[]admissionv1.NamedRuleWithOperations{
-			ruleFor(batch, []string{"jobs"}, admissionv1.Create, admissionv1.Update),
+			ruleFor(batch, []string{"jobs", "cronjobs"}, admissionv1.Create, admissionv1.Update),
 			ruleFor(apps, []string{"deployments/scale", "statefulsets/scale"}, admissionv1.Update),
 			ruleFor(core, []string{"pods/eviction"}, admissionv1.Create),
 		}, nil,
 		must(l.outsideSystem(), "gpupool pauses and evicts nothing in this namespace"),
-		must("request.resource.resource != 'jobs' || request.operation == 'UPDATE' && "+suspendOnly(),
-			"gpupool may only change spec.suspend of a Job"),
+		must("!(request.resource.resource in ['jobs', 'cronjobs']) || request.operation == 'UPDATE' && "+suspendOnly(),
+			"gpupool may only change spec.suspend of a Job or a CronJob"),
 		must("request.subResource != 'eviction' || !has(dyn(object).deleteOptions) || !has(dyn(object).deleteOptions.gracePeriodSeconds) || "+
 			"dyn(object).deleteOptions.gracePeriodSeconds >= 1",
 			"gpupool evicts no pod without a grace period"),

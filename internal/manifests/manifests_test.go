@@ -276,6 +276,7 @@ func TestRefuses(t *testing.T) {
 		"too short for a run":                    func(o *manifests.Options) { o.Timeout = time.Second },
 		`invalid enforcement "delete"`:           func(o *manifests.Options) { o.Enforcement = "delete" },
 		"credentials is empty":                   func(o *manifests.Options) { o.CredentialsSecret = "" },
+		`invalid currency "EUR"`:                 func(o *manifests.Options) { o.Currency = "EUR" },
 		"cannot be both":                         func(o *manifests.Options) { o.RunNamespace = o.Namespace },
 		`"Big" cannot be the run's namespace`:    func(o *manifests.Options) { o.RunNamespace = "Big" },
 		`invalid mode "pod"`:                     func(o *manifests.Options) { o.Mode = "pod" },
@@ -303,6 +304,27 @@ func TestRefuses(t *testing.T) {
 		change(&o)
 		if all, err := manifests.Objects(o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %d objects and the error %v, want one that says %s", len(all), err, says)
+		}
+	}
+}
+
+// TestRunsHaveTheCurrency: in each mode. The container that declares budgets needs none.
+func TestRunsHaveTheCurrency(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []manifests.Mode{manifests.CronJob, manifests.Deployment, manifests.Serve} {
+		o := options()
+		o.Mode, o.Currency, o.Budgets = mode, "USD", "budgets: {}"
+		text, err := manifests.YAML(objects(t, o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const variable = "- name: GPUPOOL_CURRENCY\n"
+		if n := strings.Count(string(text), variable); n != 1 {
+			t.Errorf("%s: %d containers have the currency", mode, n)
+		}
+		o.Currency = ""
+		if text, err = manifests.YAML(objects(t, o)); err != nil || strings.Contains(string(text), variable) {
+			t.Errorf("%s: a container has a currency that is not set (%v)", mode, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	// CredentialsSecret names a Secret of the run's namespace whose entries become
 	// environment variables, such as TENCENTCLOUD_SECRET_ID. It may be absent.
 	CredentialsSecret string
+	// Currency is that of the account's prices; empty for that of its API host.
+	Currency string
 	// Arguments are additional arguments of gpupool reconcile, or of gpupool serve.
 	Arguments []string
 	// Mode is what runs gpupool; empty for a CronJob.
@@ -162,6 +165,11 @@ func (o Options) Validate() error {
 	}
 	if o.CredentialsSecret == "" {
 		return errors.New("the name of the Secret with Tencent Cloud credentials is empty; the Secret itself need not exist")
+	}
+	if o.Currency != "" {
+		if _, err := spotpool.ParseCurrency(o.Currency); err != nil {
+			return err
+		}
 	}
 	if !slices.Contains([]Mode{"", CronJob, Deployment, Serve}, o.Mode) {
 		return fmt.Errorf("invalid mode %q: use cronjob, deployment or serve", o.Mode)

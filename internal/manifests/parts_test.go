@@ -9,6 +9,8 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -163,7 +165,17 @@ func prepareWorkloads(w *world) {
 	w.declare(budget.Pause, "0.001")
 	kubetest.Create(w.t, w.cluster, kubetest.Deployment(w.work, "deployment", 1, kubetest.GPUs(1)))
 	kubetest.Create(w.t, w.cluster, kubetest.StatefulSet(w.work, "statefulset", 1, kubetest.GPUs(1)))
-	kubetest.Create(w.t, w.cluster, kubetest.Job(w.work, "job", 1, kubetest.GPUs(1)))
+	job := kubetest.Job(w.work, "job", 1, kubetest.GPUs(1))
+	cronJob := kubetest.Create(w.t, w.cluster, &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.work, Name: "cronjob"},
+		Spec:       batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: job.Spec}},
+	})
+	job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "CronJob", Name: "cronjob", UID: cronJob.UID, Controller: new(true)}}
+	job = kubetest.Create(w.t, w.cluster, job)
+	cronJob.Status.Active = []corev1.ObjectReference{{APIVersion: "batch/v1", Kind: "Job", Namespace: w.work, Name: "job", UID: job.UID}}
+	if _, err := w.cluster.Client().BatchV1().CronJobs(w.work).UpdateStatus(w.t.Context(), cronJob, metav1.UpdateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
 	w.untilBound()
 	w.exceed()
 }

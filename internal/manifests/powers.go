@@ -146,8 +146,9 @@ func Powers() []Power {
 			"the namespaces that are left out; anything but the count",
 		},
 		{
-			[]string{"get", "patch"}, []string{"jobs"}, everywhere + "; `patch` as for scales",
-			"to read Jobs by name; to suspend and resume them, which ends their pods", "to change anything but `spec.suspend`, create Jobs or delete them",
+			[]string{"get", "patch"}, []string{"jobs", "cronjobs"}, everywhere + "; `patch` as for scales",
+			"to read Jobs and CronJobs by name; to suspend and resume them, which ends the pods of Jobs",
+			"to change anything but `spec.suspend`, create Jobs or CronJobs, or delete them",
 		},
 		{
 			[]string{"list"}, []string{"horizontalpodautoscalers"}, everywhere, "to read them", "to change them",

@@ -82,7 +82,8 @@ func LiftRules(o Options) []rbacv1.PolicyRule {
 			rule(apps, "deployments/scale", "update"),
 			rule(apps, "statefulsets", "get", "list"),
 			rule(apps, "statefulsets/scale", "update"),
-			rule(batch, "jobs", "get", "list", "patch")) // patch: only of spec.suspend: see limits.enforcement
+			rule(batch, "jobs", "get", "list", "patch"), // patch: only of spec.suspend: see limits.enforcement
+			rule(batch, "cronjobs", "get", "patch"))     // the same
 	}
 	return rules
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -132,11 +133,15 @@ func (w workload) reconciler(flags ...string) corev1.Container {
 
 func (w workload) container(arguments ...string) corev1.Container {
 	place := store.Location{Backend: store.Kubernetes, Namespace: w.Namespace}
+	variables := []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}}
+	if w.Currency != "" {
+		variables = append(variables, corev1.EnvVar{Name: spotpool.CurrencyVariable, Value: w.Currency})
+	}
 	return corev1.Container{
 		Name:  "gpupool",
 		Image: w.Image,
 		Args:  arguments,
-		Env:   []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
+		Env:   variables,
 		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: w.CredentialsSecret}, Optional: new(true),
 		}}},

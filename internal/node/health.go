@@ -22,6 +22,9 @@ func (h Health) Failed() bool { return h == Late || h == Unhealthy }
 type Status struct {
 	// JoinedAt is when it was first seen as a Ready node.
 	JoinedAt time.Time `json:"joined_at,omitzero"`
+	// Proven says that it was Ready at least ProvenAfter later. A fault of its configuration, such as of
+	// the driver, shows earlier.
+	Proven bool `json:"proven,omitempty"`
 	// Ready says that the last observation of its node found it Ready. Since is when that,
 	// or that it is not, was first seen of the running instance; Observed how long it was.
 	Ready    bool      `json:"ready,omitempty"`
@@ -38,7 +41,7 @@ type Status struct {
 // count.
 func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Status {
 	if !running {
-		return Status{JoinedAt: s.JoinedAt, Name: s.Name, UID: s.UID}
+		return Status{JoinedAt: s.JoinedAt, Proven: s.Proven, Name: s.Name, UID: s.UID}
 	}
 	if match.Standing == Unseen || match.Standing == Contested {
 		s.Observed = s.Observed.Missed()
@@ -55,9 +58,13 @@ func (s Status) After(match Match, running bool, t Timeouts, now time.Time) Stat
 	if ready && s.JoinedAt.IsZero() {
 		s.JoinedAt = now
 	}
+	s.Proven = s.Proven || ready && now.Sub(s.JoinedAt) >= ProvenAfter
 	s.Observed = s.Observed.Continue(now, s.limit(t))
 	return s
 }
+
+// ProvenAfter is how long after it joined a Ready node shows that its configuration works.
+const ProvenAfter = time.Hour
 
 // MinReady is how long a node must have been Ready to count as available, so that a working instance may
 // terminate. It is longer than a cluster takes to notice that a kubelet stopped.

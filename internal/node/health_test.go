@@ -130,27 +130,25 @@ func TestNobodySawNothingFails(t *testing.T) {
 
 func TestReplacingIsSuspended(t *testing.T) {
 	t.Parallel()
-	one := node.Streak{}.Late("v1:a", "ins-a").Late("v1:a", "ins-a")
+	one := node.Streak{}.Failed("v1:a", "ins-a", time.Time{}).Failed("v1:a", "ins-a", time.Time{})
 	if one.Long() {
 		t.Error("one instance counts twice")
 	}
-	two := one.Late("v1:a", "ins-b")
+	two := one.Failed("v1:a", "ins-b", time.Time{})
 	for name, c := range map[string]struct {
 		streak        node.Streak
 		pool, cluster node.Count
 		suspended     bool
 	}{
-		"nothing fails":                       {},
-		"one of three":                        {pool: node.Count{Nodes: 3, Failed: 1}},
-		"one of one":                          {pool: node.Count{Nodes: 1, Failed: 1}},
-		"two of six are a third":              {pool: node.Count{Nodes: 6, Failed: 2}},
-		"two of five":                         {pool: node.Count{Nodes: 5, Failed: 2}, suspended: true},
-		"a cluster that fails":                {pool: node.Count{Nodes: 9, Failed: 1}, cluster: node.Count{Nodes: 20, Failed: 8}, suspended: true},
-		"one that never joined":               {streak: one},
-		"two that never joined":               {streak: two, suspended: true},
-		"two, and one that joined after them": {streak: two.Joined("v1:a")},
-		"two, and one of another joined":      {streak: two.Joined("v1:b"), suspended: true},
-		"two of different configurations":     {streak: one.Late("v1:b", "ins-b")},
+		"nothing fails":                   {},
+		"one of three":                    {pool: node.Count{Nodes: 3, Failed: 1}},
+		"one of one":                      {pool: node.Count{Nodes: 1, Failed: 1}},
+		"two of six are a third":          {pool: node.Count{Nodes: 6, Failed: 2}},
+		"two of five":                     {pool: node.Count{Nodes: 5, Failed: 2}, suspended: true},
+		"a cluster that fails":            {pool: node.Count{Nodes: 9, Failed: 1}, cluster: node.Count{Nodes: 20, Failed: 8}, suspended: true},
+		"one that failed early":           {streak: one},
+		"two that failed early":           {streak: two, suspended: true},
+		"two of different configurations": {streak: one.Failed("v1:b", "ins-b", time.Time{})},
 	} {
 		if got := node.Suspended(c.streak, c.pool, c.cluster); (got != "") != c.suspended {
 			t.Errorf("%s: %q", name, got)

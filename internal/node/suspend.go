@@ -3,37 +3,32 @@ package node
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
-// LateInARow is how many successive instances of one configuration must fail to join to suspend replacing:
-// the configuration is then the cause.
-const LateInARow = 2
+// FailuresInARow is how many successive instances of a configuration must fail before they are proven to
+// suspend replacing: the configuration is then the cause.
+const FailuresInARow = 2
 
-// Streak are the instances of one configuration that were replaced since they never
-// joined, with none in between that did.
+// Streak are the replaced instances of a pool's configuration, in any offering, that failed before they were
+// [Status.Proven]. None that joined since was proven.
 type Streak struct {
 	Configuration string   `json:"config"`
 	InstanceIDs   []string `json:"instance_ids"`
+	// Since is when the first of them failed.
+	Since time.Time `json:"since,omitzero"`
 }
 
-// Long reports whether so many never joined that no more is replaced.
-func (s Streak) Long() bool { return len(s.InstanceIDs) >= LateInARow }
+// Long reports whether so many failed that no more is replaced.
+func (s Streak) Long() bool { return len(s.InstanceIDs) >= FailuresInARow }
 
-// Late is the streak after an instance of a configuration never joined.
-func (s Streak) Late(configuration, instanceID string) Streak {
+// Failed is the streak after an instance of the configuration failed before it was proven.
+func (s Streak) Failed(configuration, instanceID string, at time.Time) Streak {
 	if s.Configuration != configuration {
-		s = Streak{Configuration: configuration}
+		s = Streak{Configuration: configuration, Since: at}
 	}
 	if !slices.Contains(s.InstanceIDs, instanceID) {
 		s.InstanceIDs = append(slices.Clone(s.InstanceIDs), instanceID)
-	}
-	return s
-}
-
-// Joined is the streak after an instance of a configuration joined.
-func (s Streak) Joined(configuration string) Streak {
-	if s.Configuration == configuration {
-		return Streak{}
 	}
 	return s
 }
@@ -60,7 +55,7 @@ func (c Count) Many() bool { return c.Failed >= 2 && 3*c.Failed > c.Nodes }
 func Suspended(s Streak, pool, cluster Count) string {
 	switch {
 	case s.Long():
-		return fmt.Sprintf("%d instances of the configuration %s in a row never joined the cluster", len(s.InstanceIDs), s.Configuration)
+		return fmt.Sprintf("%d instances in a row failed before they had worked for an hour", len(s.InstanceIDs))
 	case pool.Many():
 		return fmt.Sprintf("%d of the pool's %d nodes fail at once", pool.Failed, pool.Nodes)
 	case cluster.Many():

@@ -20,6 +20,14 @@ type Cluster interface {
 	PodDeleter
 }
 
+// Source announces the interruption of the agent's instance, as [Metadata] does.
+type Source interface {
+	// Ask returns the announced time. given is false if the source says that there is none.
+	Ask(ctx context.Context) (answer string, given bool, err error)
+	// InstanceID returns the ID of the instance.
+	InstanceID(ctx context.Context) (string, error)
+}
+
 const (
 	// hurry is the pause before a retry while a notice is active.
 	hurry = time.Second
@@ -30,7 +38,7 @@ const (
 // Agent marks its node when Tencent Cloud announces the interruption of its instance.
 type Agent struct {
 	Node     string // its name
-	Metadata *Metadata
+	Metadata Source
 	Cluster  Cluster
 	Interval time.Duration // from one query to the next
 	Now      func() time.Time

@@ -1,8 +1,12 @@
 package provider
 
 import (
+	"strings"
+
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 func providerSchema() schema.Schema {
@@ -79,6 +83,9 @@ func cloudAttributes() map[string]schema.Attribute {
 			"`tencentcloudapi.com`."),
 		"endpoint": optionalString("URL of the CVM, tag and STS services, such as `http://127.0.0.1:9170` of `gpupool simulate`. No other host " +
 			"is called. A plain HTTP URL of another machine requires `protocol = \"HTTP\"`. Also `GPUPOOL_ENDPOINT`."),
+		"currency": optionalString("Currency of the account's prices: `" + strings.Join(spotpool.CurrencyNames(), "` or `") + "`. Also `" +
+			spotpool.CurrencyVariable + "`. Default: that of " +
+			"`endpoint` or `domain`, since an international account uses a host with the label `intl`."),
 	}
 }
 

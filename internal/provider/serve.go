@@ -51,6 +51,13 @@ func NewServer(version string, options ...Option) func() tfprotov6.ProviderServe
 		p := newProvider(version, options...)
 		return shortcut.New(providerserver.NewProtocol6(p)(), version, shortcut.Resource{
 			TypeName: spotpool.TypeName, Type: spotpool.StateType, WriteOnly: "user_data_raw_wo",
+			Provider: func() string {
+				if c := p.connection.Load(); c != nil {
+					currency, _ := c.Currency()
+					return string(currency)
+				}
+				return ""
+			},
 			Refresh: func(ctx context.Context, private map[string][]byte) (shortcut.Refreshed, bool) {
 				return spotpool.QuickRefresh(ctx, p.connection.Load(), private)
 			},

@@ -33,6 +33,7 @@ type model struct {
 	ForbiddenAccountIDs  types.List   `tfsdk:"forbidden_account_ids"`
 	Protocol             types.String `tfsdk:"protocol"`
 	Domain               types.String `tfsdk:"domain"`
+	Currency             types.String `tfsdk:"currency"`
 	Endpoint             types.String `tfsdk:"endpoint"`
 	Kubernetes           types.Object `tfsdk:"kubernetes"`
 	Store                types.Object `tfsdk:"store"`
@@ -74,7 +75,7 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		SecurityToken: m.SecurityToken.ValueString(), Profile: m.Profile.ValueString(),
 		SharedCredentialsDir: m.SharedCredentialsDir.ValueString(), CamRoleName: m.CamRoleName.ValueString(),
 		EnablePodOIDC: m.EnablePodOIDC.ValueBool(), Protocol: m.Protocol.ValueString(), Domain: m.Domain.ValueString(),
-		Endpoint: m.Endpoint.ValueString(),
+		Endpoint: m.Endpoint.ValueString(), Currency: m.Currency.ValueString(),
 	}
 	if diags.HasError() {
 		return s, diags
@@ -86,6 +87,9 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		s.Cloud.AssumeRole = m.assumeRole(ctx, &diags)
 		s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
 		s.Cloud = s.Cloud.WithEnvironment(p.getenv)
+		if err := s.Cloud.CheckCurrency(); err != nil {
+			diags.AddAttributeError(path.Root("currency"), "Invalid currency", err.Error()+".")
+		}
 		for _, text := range s.Cloud.Warnings() {
 			diags.AddAttributeWarning(path.Root("protocol"), "Requests are not encrypted", text)
 		}

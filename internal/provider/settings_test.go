@@ -39,7 +39,7 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 		"region": "ap-tokyo", "secret_id": "id", "secret_key": "key", "security_token": "token", "profile": "work",
 		"shared_credentials_dir": "/creds", "cam_role_name": "role", "enable_pod_oidc": true,
 		"allowed_account_ids": ["1", "2"], "forbidden_account_ids": ["3"], "protocol": "HTTP", "domain": "example.com",
-		"endpoint": "http://127.0.0.1:1",
+		"endpoint": "http://127.0.0.1:1", "currency": "USD",
 		"assume_role": {"role_arn": "arn", "session_name": "name", "session_duration": 60, "policy": "{}", "external_id": "ext",
 			"source_identity": "me", "serial_number": "mfa", "token_code": "123"},
 		"assume_role_with_web_identity": {"provider_id": "idp", "web_identity_token": "jwt", "web_identity_token_file": "/jwt",
@@ -49,12 +49,12 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 		"TENCENTCLOUD_REGION": "ap-seoul", "TENCENTCLOUD_SECRET_ID": "env-id", "TENCENTCLOUD_SECRET_KEY": "env-key",
 		"TENCENTCLOUD_SECURITY_TOKEN": "env-token", "TENCENTCLOUD_PROFILE": "env-work", "TENCENTCLOUD_SHARED_CREDENTIALS_DIR": "/env",
 		"TENCENTCLOUD_CAM_ROLE_NAME": "env-role", "TENCENTCLOUD_PROTOCOL": "HTTPS", "TENCENTCLOUD_DOMAIN": "env.example.com",
-		"GPUPOOL_ENDPOINT": "http://127.0.0.1:2", "GPUPOOL_METADATA_ENDPOINT": "http://127.0.0.1:3",
+		"GPUPOOL_ENDPOINT": "http://127.0.0.1:2", "GPUPOOL_CURRENCY": "CNY", "GPUPOOL_METADATA_ENDPOINT": "http://127.0.0.1:3",
 	}
 	arguments := tencent.Config{
 		Region: "ap-tokyo", SecretID: "id", SecretKey: "key", SecurityToken: "token", Profile: "work", SharedCredentialsDir: "/creds",
 		CamRoleName: "role", EnablePodOIDC: true, AllowedAccountIDs: []string{"1", "2"}, ForbiddenAccountIDs: []string{"3"},
-		Protocol: "HTTP", Domain: "example.com", Endpoint: "http://127.0.0.1:1",
+		Protocol: "HTTP", Domain: "example.com", Endpoint: "http://127.0.0.1:1", Currency: "USD",
 		AssumeRole: tencent.AssumeRole{
 			RoleARN: "arn", SessionName: "name", SessionDuration: 60, Policy: "{}", ExternalID: "ext",
 			SourceIdentity: "me", SerialNumber: "mfa", TokenCode: "123",
@@ -69,7 +69,7 @@ func TestArgumentsAndEnvironment(t *testing.T) {
 	variables := tencent.Config{
 		Region: "ap-seoul", SecretID: "env-id", SecretKey: "env-key", SecurityToken: "env-token", Profile: "env-work",
 		SharedCredentialsDir: "/env", CamRoleName: "env-role", Protocol: "HTTPS", Domain: "env.example.com",
-		Endpoint: "http://127.0.0.1:2", MetadataEndpoint: "http://127.0.0.1:3", RequestClient: "terraform-provider-gpupool-1.2.3",
+		Endpoint: "http://127.0.0.1:2", Currency: "CNY", MetadataEndpoint: "http://127.0.0.1:3", RequestClient: "terraform-provider-gpupool-1.2.3",
 	}
 	for name, test := range map[string]struct {
 		environment map[string]string
@@ -248,6 +248,20 @@ func TestPlainHTTPIsReported(t *testing.T) {
 		_, diags := configure(t, nil, arguments)
 		if len(diags) != want || diags.HasError() || want > 0 && !strings.Contains(diags[0].Detail(), "plain HTTP") {
 			t.Errorf("%s: %v", arguments, diags)
+		}
+	}
+}
+
+func TestAnUnknownCurrencyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, environment := range map[string]map[string]string{"argument": nil, "variable": {"GPUPOOL_CURRENCY": "EUR"}} {
+		arguments := `{}`
+		if environment == nil {
+			arguments = `{"currency": "EUR"}`
+		}
+		_, diags := configure(t, environment, arguments)
+		if errors := diags.Errors(); len(errors) != 1 || errors[0].Detail() != `invalid currency "EUR": use CNY or USD.` {
+			t.Errorf("%s: %v", name, diags)
 		}
 	}
 }

@@ -90,12 +90,9 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 
 func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) history.Event {
 	about.Reasons = d.Reasons
-	price := ""
-	if d.Price > 0 {
-		price = d.Price.String()
-	}
 	return about.Refused(history.Ask{
-		Sequence: int(d.Sequence), WrittenAt: about.At, Count: d.Count, ChargeType: string(d.ChargeType), Price: price,
+		Sequence: int(d.Sequence), WrittenAt: about.At, Count: d.Count, ChargeType: string(d.ChargeType), Price: d.Price.Text(),
+		Currency: string(d.Currency),
 		Offering: history.Offering{AvailabilityZone: d.Offering.AvailabilityZone, InstanceType: d.Offering.InstanceType, SubnetID: d.Offering.SubnetID},
 	}, historyError(&why))
 }

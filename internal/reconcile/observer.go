@@ -52,8 +52,8 @@ func (c cachedCloud) list(ctx context.Context, key string, list func(context.Con
 	return l.instances, l.at, err
 }
 
-func (c cachedCloud) AccountID(ctx context.Context) (string, error) {
-	return remember(ctx, c.results, "account", c.age, c.CloudReader.AccountID)
+func (c cachedCloud) Account(ctx context.Context) (spotpool.Account, error) {
+	return remember(ctx, c.results, "account", c.age, c.CloudReader.Account)
 }
 
 func (c cachedCloud) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {

@@ -36,7 +36,7 @@ func newSuspended(t *testing.T, late ...string) *suspended {
 	w.name = w.pool.Key() + "/" + w.pool.UID
 	j := w.journal()
 	changed := j.Value
-	changed.NeverJoined = node.Streak{Configuration: "1:beef", InstanceIDs: late}
+	changed.EarlyFailures = node.Streak{Configuration: "1:beef", InstanceIDs: late}
 	if _, err := record.Save(context.Background(), w.Store(), store.Journals, w.name, j, changed); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (w *suspended) journal() record.Document[journal.Journal] {
 	return j
 }
 
-func (w *suspended) late() int { return len(w.journal().Value.NeverJoined.InstanceIDs) }
+func (w *suspended) late() int { return len(w.journal().Value.EarlyFailures.InstanceIDs) }
 
 func TestAReleaseHasReplacingGoOn(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestAReleaseHasReplacingGoOn(t *testing.T) {
 	if _, err := p.SpotPools().Hold(context.Background(), "train", asked(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	const why = "2 instances of the configuration 1:beef in a row never joined the cluster"
+	const why = "2 instances in a row failed before they had worked for an hour"
 	if held, err := p.SpotPools().Release(context.Background(), "train", ann); err != nil || len(held.Holds) != 1 || held.Suspended != why {
 		t.Errorf("released: %+v, %v", held, err)
 	}

@@ -28,12 +28,14 @@ type PoolTotals struct {
 	Short int `json:"short"`
 	// Pools that failed, or could not be observed.
 	Failing int `json:"failing"`
+	// Pools that could not be observed. The counts below are without theirs.
+	Unobserved int `json:"unobserved"`
 	// All instances of the pools.
 	Total int `json:"total"`
 	// Instances that work, or will soon.
 	Capacity int `json:"capacity"`
-	// The hourly price of all instances with a known price.
-	HourlyPrice spotpool.Price `json:"hourly_price"`
+	// The hourly price of all instances with a known price, a sum for each currency.
+	HourlyPrices spotpool.Costs `json:"hourly_prices"`
 }
 
 // BudgetTotals count budgets, each once.
@@ -56,6 +58,8 @@ type StockTotals struct {
 	Short int `json:"short"`
 	// Stock pools that failed, or could not be observed.
 	Failing int `json:"failing"`
+	// Stock pools that could not be observed. The counts below are without theirs.
+	Unobserved int `json:"unobserved"`
 	// The desired number of pods.
 	Desired int `json:"desired"`
 	// Pods that are ready and not in use.
@@ -77,11 +81,14 @@ func FailingBudget(b budgets.Description) bool {
 }
 
 func (r StatusReport) totals() Totals {
-	var t Totals
+	t := Totals{SpotPools: PoolTotals{HourlyPrices: spotpool.Costs{}}}
 	for _, p := range r.SpotPools {
 		t.SpotPools.Total += p.Total
 		t.SpotPools.Capacity += p.Capacity
-		t.SpotPools.HourlyPrice += p.HourlyPrice
+		t.SpotPools.HourlyPrices = t.SpotPools.HourlyPrices.Add(p.Cost())
+		if !p.Observed {
+			t.SpotPools.Unobserved++
+		}
 		switch {
 		case Failing(p):
 			t.SpotPools.Failing++
@@ -116,6 +123,9 @@ func (t *StockTotals) add(p stockpools.Description) {
 	t.Desired += p.Desired
 	t.Available += p.Available
 	t.Allocated += p.Allocated
+	if !p.Observed {
+		t.Unobserved++
+	}
 	switch {
 	case p.Failing != nil || p.Outcome == outcome.Failed:
 		t.Failing++

@@ -214,7 +214,7 @@ func spotPool(t *testing.T, set setter, p spotpools.Description) {
 	of := map[string]float64{"minimum": float64(p.Minimum), "maximum": float64(p.Maximum)}
 	if p.Observed {
 		of["capacity"], of["total"], of["shortfall"] = float64(p.Capacity), float64(p.Total), float64(p.Shortfall)
-		of["hourly_price"] = number(t, p.HourlyPrice.String())
+		set(number(t, p.HourlyPrice.String()), "pool_hourly_price{currency=%q,name=%q,region=%q}", p.Currency, p.Name, p.Region)
 	}
 	for name, value := range of {
 		set(value, "pool_%s{name=%q,region=%q}", name, p.Name, p.Region)

@@ -1,7 +1,10 @@
 package serve_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,7 +18,9 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/api"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
@@ -165,5 +170,30 @@ func TestFieldsHaveEnums(t *testing.T) {
 		if !slices.Contains(s.Enum, any(value)) {
 			t.Errorf("%s: the values are %q", field, s.Enum)
 		}
+	}
+}
+
+// TestOperatorPoolsThatWereNotObserved: a client of the replaced operator reads a missing number as 0.
+func TestOperatorPoolsThatWereNotObserved(t *testing.T) {
+	t.Parallel()
+	const path = "/api/v1/operator/stockpools"
+	d := teams(t)
+	away := d.Process()
+	away.Cluster = func(context.Context) (reconcile.Cluster, error) { return nil, errors.New("connection refused") }
+	w := ask(t, handler(away), http.MethodGet, path, "")
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "connection refused") {
+		t.Errorf("without the cluster: %d %s", w.Code, w.Body)
+	}
+	if _, err := d.Store().Write(t.Context(), store.Key{Kind: store.StockPools, Name: "ml/damaged"}, []byte("{}"), ""); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, item := range read(t, handler(d.Process()), path)["items"].([]any) {
+		pool := item.(map[string]any)
+		got[fmt.Sprint(pool["name"])] = fmt.Sprint(pool["phase"] == "Unknown", " ", pool["available"], " ", pool["allocated"])
+	}
+	want := map[string]string{"damaged": "true <nil> <nil>", "pool-ml": "false 1 0", "pool-research": "false 1 0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stock pools (-want +got):\n%s", diff)
 	}
 }

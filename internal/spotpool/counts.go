@@ -18,7 +18,12 @@ type Counts struct {
 	Drifted int `json:"drifted"`
 	// The hourly price of all instances. Null if unknown.
 	HourlyPrice Price `json:"hourly_price"`
+	// The currency of the pool's prices. Absent if unknown.
+	Currency Currency `json:"currency,omitempty"`
 }
+
+// Cost returns the hourly price of all instances.
+func (c Counts) Cost() Cost { return Cost{Price: c.HourlyPrice, Currency: c.Currency} }
 
 // Missing returns how many of the desired instances the pool lacks.
 func (c Counts) Missing() int {

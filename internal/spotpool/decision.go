@@ -21,6 +21,8 @@ type Decision struct {
 	Offering *Offering `json:"offering,omitempty"`
 	// The charge type of a launch.
 	ChargeType ChargeType `json:"charge_type,omitempty"`
+	// The currency of a launch's prices.
+	Currency Currency `json:"currency,omitempty"`
 	// The sequence number of a launch.
 	Sequence int64 `json:"sequence,omitempty"`
 	// The client token of a launch, which makes its repetition safe.

@@ -133,6 +133,9 @@ type Declaration struct {
 	UID        string `json:"uid"`        // random, given at create
 	AccountID  string `json:"account_id"` // the owner of every instance
 	Generation int64  `json:"generation"` // counts the changes of this declaration
+	// Currency is that of the pool's prices and of its price limits; empty in records from
+	// before it was stored.
+	Currency Currency `json:"currency,omitempty"`
 
 	Minimum            int                `json:"minimum"`
 	Maximum            int                `json:"maximum"`

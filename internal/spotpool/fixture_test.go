@@ -13,7 +13,7 @@ const (
 // pool declares 2 to 4 T4 instances, in zone 2 before zone 3.
 func pool(changes ...func(*spotpool.Declaration)) spotpool.Declaration {
 	d := spotpool.Declaration{
-		Name: "train", Region: region, UID: "0123456789abcdef0123456789abcdef", AccountID: "100012345678", Generation: 1,
+		Name: "train", Region: region, UID: "0123456789abcdef0123456789abcdef", AccountID: "100012345678", Generation: 1, Currency: "CNY",
 		Minimum: 2, Maximum: 4,
 		Offerings: []spotpool.Offering{offering(zone2, t4), offering(zone3, t4)},
 		Configuration: spotpool.Configuration{

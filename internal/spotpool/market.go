@@ -57,6 +57,8 @@ type Offer struct {
 	Market
 	// The hourly price. Null if unknown.
 	Price Price `json:"price"`
+	// The currency of the price.
+	Currency Currency `json:"currency,omitempty"`
 	// The stock, as Tencent Cloud reports it. A launch may still fail.
 	Stock Stock `json:"stock,omitempty"`
 	// The vCPUs of an instance.

@@ -91,12 +91,16 @@ func (i Instance) Protection() string {
 	return ""
 }
 
+// Account returns the account that was observed.
+func (o Observation) Account() Account { return Account{ID: o.AccountID, Currency: o.Currency} }
+
 // Observation is what was read of one pool, and of the markets of its offerings,
 // at one time.
 type Observation struct {
 	At        time.Time  `json:"at"` // by Tencent Cloud's clock
 	Region    string     `json:"region"`
 	AccountID string     `json:"account_id"`
+	Currency  Currency   `json:"currency,omitempty"` // of the prices
 	Instances []Instance `json:"instances,omitempty"`
 	// Offers are those of the pool's own markets. It is nil if they could not be read. If it
 	// is not nil, a market without an offer is not sold.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Price is an hourly price in CNY, in millionths, so that sums and comparisons
-// are exact. Zero means that no price is known.
+// Price is an hourly price in the currency of its account, in millionths, so that sums and
+// comparisons are exact. Zero means that no price is known.
 type Price int64
 
 const (
@@ -29,7 +29,7 @@ func ParsePrice(s string) (Price, error) {
 		return 0, err
 	}
 	if p == 0 || p > maxPriceWhole*priceUnit {
-		return 0, fmt.Errorf("the price %q is out of range: it must be above 0 and at most %d CNY an hour", s, maxPriceWhole)
+		return 0, fmt.Errorf("the price %q is out of range: it must be above 0 and at most %d an hour", s, maxPriceWhole)
 	}
 	return p, nil
 }
@@ -37,7 +37,8 @@ func ParsePrice(s string) (Price, error) {
 // parseSum parses a price, or a sum of prices, of any size.
 func parseSum(s string) (Price, error) {
 	if !priceForm.MatchString(s) {
-		return 0, fmt.Errorf("invalid price %q: write CNY an hour as a plain decimal such as \"3.50\", with at most %d digits after the point", s, priceDigits)
+		return 0, fmt.Errorf("invalid price %q: write the price an hour as a plain decimal such as \"3.50\", with at most %d digits after the point", s,
+			priceDigits)
 	}
 	whole, fraction, _ := strings.Cut(s, ".")
 	units, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", priceDigits-len(fraction)), 10, 64)

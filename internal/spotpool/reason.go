@@ -102,6 +102,8 @@ type Reason struct {
 	ChargeType ChargeType `json:"charge_type,omitempty"`
 	// The hourly market price. Null or absent if unknown.
 	Price Price `json:"price,omitempty"`
+	// The currency of the prices. Absent without an offering.
+	Currency Currency `json:"currency,omitempty"`
 	// When the reason expires, if it does.
 	Until time.Time `json:"until,omitzero"`
 	// The reason as text.
@@ -203,7 +205,7 @@ func (r Reasons) byCode() string {
 		text := fmt.Sprintf("%s: %d", codes[first.Code.rank()].word, count)
 		switch {
 		case first.Code == BecauseAboveMaxPrice && first.Price > 0:
-			text += ", cheapest " + first.Price.String()
+			text += ", cheapest " + first.Currency.Amount(first.Price)
 		case !first.Until.IsZero():
 			text += ", first until " + wording.Instant(first.Until)
 		}

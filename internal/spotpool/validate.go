@@ -80,7 +80,7 @@ func (v *validator) numbers() {
 		v.Add("max_launches_per_run", "Set it to at least 1, or omit it.", "max_launches_per_run is %d: no run could launch instances", d.MaxLaunchesPerRun)
 	}
 	if d.MaxHourlyCost < 0 {
-		v.Add("max_hourly_cost", "Write CNY an hour above 0, or omit it for no limit.", "max_hourly_cost is below 0")
+		v.Add("max_hourly_cost", "Write a price an hour above 0, or omit it for no limit.", "max_hourly_cost is below 0")
 	}
 	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from one minute to more than five: \"15m\" is enough for all.")
 	v.duration("cooldown", d.Cooldown, "Write how long an offering is avoided after it was sold out, such as \"20m\".")
@@ -120,7 +120,7 @@ func (v *validator) offerings() {
 		}
 		switch {
 		case o.SpotMaxPrice < 0:
-			v.Add(at+".spot_max_price", "Write CNY an hour above 0, or omit it to pay the market price.", "spot_max_price is below 0")
+			v.Add(at+".spot_max_price", "Write a price an hour above 0, or omit it to pay the market price.", "spot_max_price is below 0")
 		case o.SpotMaxPrice > 0 && d.InstanceChargeType == OnDemand:
 			v.Add(at+".spot_max_price", "Omit it, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
 				"on-demand instances have a fixed price, and no cap")

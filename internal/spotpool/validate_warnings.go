@@ -39,8 +39,8 @@ func (v *validator) costWarnings() {
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
 		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' spot_max_price.",
-			"at the lowest spot_max_price %s, minimum %d costs %s an hour, and max_hourly_cost is %s: the pool stays short if prices come near their caps",
-			cheapest, d.Minimum, full, d.MaxHourlyCost)
+			"at the lowest spot_max_price %s, minimum %d costs %s, and max_hourly_cost is %s: the pool stays short if prices come near their caps",
+			cheapest, d.Minimum, d.Currency.Hourly(full), d.MaxHourlyCost)
 	}
 }
 

@@ -56,6 +56,15 @@ func (c *Client) AccountID(ctx context.Context) (string, error) {
 	return id, nil
 }
 
+// Account returns the account of the credentials, with the currency of its prices.
+func (c *Client) Account(ctx context.Context) (spotpool.Account, error) {
+	id, err := c.AccountID(ctx)
+	if err != nil {
+		return spotpool.Account{}, err
+	}
+	return spotpool.Account{ID: id, Currency: c.config.PriceCurrency()}, nil
+}
+
 // checkAccount makes sure before a change that the account may be used. Its error reports that
 // the change was not requested.
 func (c *Client) checkAccount(ctx context.Context, action string) error {

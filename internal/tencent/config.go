@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // DefaultRegion is the region where neither an argument, the environment nor a
@@ -83,6 +85,8 @@ type Config struct {
 	Domain   string // root domain; empty: tencentcloudapi.com
 	// Endpoint is a URL for CVM, tag and STS. If it is set, no other host is called.
 	Endpoint string
+	// Currency is that of the account's prices; empty: see PriceCurrency.
+	Currency string
 	// MetadataEndpoint is the URL of the instance metadata service. If empty, it is Tencent
 	// Cloud's own, or none if Endpoint is set.
 	MetadataEndpoint string
@@ -146,6 +150,9 @@ func (c Config) validate() error {
 	if strings.ContainsAny(c.Domain, "/: ") {
 		add("domain must be a root domain such as %q, not %q; a URL belongs into endpoint", defaultRootDomain, c.Domain)
 	}
+	if err := c.CheckCurrency(); err != nil {
+		problems = append(problems, err)
+	}
 	if (c.SecretID == "") != (c.SecretKey == "") {
 		add("secret_id and secret_key belong together, and only one of them is set")
 	}
@@ -186,6 +193,27 @@ func (c Config) address(service string) (scheme, host, path string) {
 		return u.Scheme, u.Host, u.Path
 	}
 	return strings.ToLower(c.Protocol), service + "." + c.Domain, ""
+}
+
+// CheckCurrency refuses an unknown currency.
+func (c Config) CheckCurrency() error {
+	if c.Currency == "" {
+		return nil
+	}
+	_, err := spotpool.ParseCurrency(c.Currency)
+	return err
+}
+
+// PriceCurrency returns the currency of the account's prices: the configured one, or else that of
+// the endpoint or the domain. Responses do not name it.
+func (c Config) PriceCurrency() spotpool.Currency {
+	if c.Currency != "" {
+		return spotpool.Currency(c.Currency)
+	}
+	if u, err := parseEndpoint(c.Endpoint); err == nil {
+		return spotpool.CurrencyOf(u.Hostname())
+	}
+	return spotpool.CurrencyOf(c.Domain)
 }
 
 // addressOf is a service's address as people read it.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // variables is one configuration field and the environment variables that may
@@ -17,7 +19,8 @@ type variables struct {
 
 // WithEnvironment adds omitted values from environment variables, which getenv reads. Arguments
 // take precedence. The names are those of the official Terraform provider
-// (tencentcloud/provider.go), and GPUPOOL_ENDPOINT and GPUPOOL_METADATA_ENDPOINT.
+// (tencentcloud/provider.go), and GPUPOOL_ENDPOINT, GPUPOOL_METADATA_ENDPOINT and
+// GPUPOOL_CURRENCY.
 //
 // A secret comes from one source: if the configuration has secret_id, neither key nor token is
 // taken from the environment. The role variables only complete a role that the configuration
@@ -28,6 +31,7 @@ func (c Config) WithEnvironment(getenv func(string) string) Config {
 		{&c.Protocol, []string{"TENCENTCLOUD_PROTOCOL"}},
 		{&c.Domain, []string{"TENCENTCLOUD_DOMAIN"}},
 		{&c.Endpoint, []string{"GPUPOOL_ENDPOINT"}},
+		{&c.Currency, []string{spotpool.CurrencyVariable}},
 		{&c.MetadataEndpoint, []string{"GPUPOOL_METADATA_ENDPOINT"}},
 		{&c.SharedCredentialsDir, []string{"TENCENTCLOUD_SHARED_CREDENTIALS_DIR"}},
 		{&c.Profile, []string{"TENCENTCLOUD_PROFILE"}},

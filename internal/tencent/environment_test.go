@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -31,6 +33,7 @@ func TestArgumentElseEnvironment(t *testing.T) {
 		"protocol":          {func(c *Config) *string { return &c.Protocol }, []string{"TENCENTCLOUD_PROTOCOL"}, nil},
 		"domain":            {func(c *Config) *string { return &c.Domain }, []string{"TENCENTCLOUD_DOMAIN"}, nil},
 		"endpoint":          {func(c *Config) *string { return &c.Endpoint }, []string{"GPUPOOL_ENDPOINT"}, nil},
+		"currency":          {func(c *Config) *string { return &c.Currency }, []string{"GPUPOOL_CURRENCY"}, nil},
 		"metadata endpoint": {func(c *Config) *string { return &c.MetadataEndpoint }, []string{"GPUPOOL_METADATA_ENDPOINT"}, nil},
 		"secret_id":         {func(c *Config) *string { return &c.SecretID }, []string{"TENCENTCLOUD_SECRET_ID"}, nil},
 		"secret_key":        {func(c *Config) *string { return &c.SecretKey }, []string{"TENCENTCLOUD_SECRET_KEY"}, nil},
@@ -139,6 +142,29 @@ func TestHome(t *testing.T) {
 	}
 }
 
+func TestPriceCurrency(t *testing.T) {
+	t.Parallel()
+	const international = "intl.tencentcloudapi.com"
+	for name, test := range map[string]struct {
+		config Config
+		want   spotpool.Currency
+	}{
+		"default":                          {Config{}, "CNY"},
+		"international domain":             {Config{Domain: international}, "USD"},
+		"international endpoint":           {Config{Endpoint: "https://cvm." + international + ":443/"}, "USD"},
+		"the endpoint counts, if both are": {Config{Domain: international, Endpoint: "http://127.0.0.1:9170"}, "CNY"},
+		"argument":                         {Config{Domain: international, Currency: "CNY"}, "CNY"},
+		"argument for another host":        {Config{Endpoint: "http://127.0.0.1:9170", Currency: "USD"}, "USD"},
+	} {
+		if got := test.config.withDefaults().PriceCurrency(); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+		if got := test.config.PriceCurrency(); got != test.want {
+			t.Errorf("%s, without defaults: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestConfigurationMistakes(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Config{
@@ -148,6 +174,7 @@ func TestConfigurationMistakes(t *testing.T) {
 		"region has a space, a line's end":              {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
 		"secret_id has a space":                         {SecretID: "id\x1b[0m", SecretKey: "key"},
 		"secret_key has a space":                        {SecretID: "id", SecretKey: "key\n"},
+		`invalid currency "usd": use CNY or USD`:        {Currency: "usd"},
 		`endpoint "127.0.0.1:9170"`:                     {Endpoint: "127.0.0.1:9170"},
 		`metadata endpoint "ftp://host"`:                {MetadataEndpoint: "ftp://host"},
 		"session_duration must be 1 to":                 {AssumeRole: AssumeRole{RoleARN: "a", SessionDuration: 50000}},

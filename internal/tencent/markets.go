@@ -61,7 +61,9 @@ func (c *Client) offers(ctx context.Context, region string) ([]spotpool.Offer, e
 	}
 	for _, item := range response.Response.InstanceTypeQuotaSet {
 		if item != nil {
-			offers = append(offers, offerFrom(item))
+			o := offerFrom(item)
+			o.Currency = c.config.PriceCurrency()
+			offers = append(offers, o)
 		}
 	}
 	return offers, nil

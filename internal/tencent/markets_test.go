@@ -44,7 +44,7 @@ func TestMarkets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := find(m.Offers, market)
-	want := spotpool.Offer{Market: market, Price: 1_230_000, Stock: got.Stock, VCPUs: 8, MemoryGB: 32, GPUs: "1", GPUType: "T4"}
+	want := spotpool.Offer{Market: market, Price: 1_230_000, Currency: "CNY", Stock: got.Stock, VCPUs: 8, MemoryGB: 32, GPUs: "1", GPUType: "T4"}
 	if diff := cmp.Diff(want, got); diff != "" || got.Stock == spotpool.StockNone || got.Stock == spotpool.StockUnknown {
 		t.Error(diff, got.Stock)
 	}
@@ -193,10 +193,10 @@ func TestOffersOfSharesAndUnknowns(t *testing.T) {
 		return spotpool.Market{AvailabilityZone: "z-1", InstanceType: instanceType, ChargeType: spotpool.Spot}
 	}
 	want := []spotpool.Offer{
-		{Market: market("GN7.LARGE20"), Price: 800_000, Stock: spotpool.StockLow, GPUs: "0.25", GPUType: "T4"},
-		{Market: market("NEW9.LARGE"), GPUs: "2"},
-		{Market: market("NEW8.LARGE"), Price: 2_000_000, Stock: spotpool.StockNone},
-		{Market: market("FREE1.LARGE"), Stock: spotpool.StockEnough},
+		{Market: market("GN7.LARGE20"), Price: 800_000, Currency: "CNY", Stock: spotpool.StockLow, GPUs: "0.25", GPUType: "T4"},
+		{Market: market("NEW9.LARGE"), Currency: "CNY", GPUs: "2"},
+		{Market: market("NEW8.LARGE"), Price: 2_000_000, Currency: "CNY", Stock: spotpool.StockNone},
+		{Market: market("FREE1.LARGE"), Currency: "CNY", Stock: spotpool.StockEnough},
 	}
 	if diff := cmp.Diff(want, m.Offers); diff != "" {
 		t.Error(diff)

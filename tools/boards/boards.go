@@ -21,7 +21,7 @@ var boards = []board{
 		{"State", []panel{
 			stat("Instances missing", "none", q("sum(gpupool_pool_shortfall"+all+")", "")),
 			stat("Capacity", "none", q("sum(gpupool_pool_capacity"+all+")", "")),
-			stat("Price", "currencyCNY", q("sum(gpupool_pool_hourly_price"+all+")", "an hour")),
+			stat("Price", "none", q("sum by (currency) (gpupool_pool_hourly_price"+all+")", "{{currency}} an hour")),
 			stat("Budgets over their limit", "none", q("sum(gpupool_budget_consumed_gpu_hours"+all+" >= bool gpupool_budget_limit_gpu_hours"+all+")", "")),
 			stat("GPUs in use", "none", q("sum(gpupool_budget_burn_rate_gpus"+all+")", "")),
 			stat("Last run", "s", q("time() - max(gpupool_last_run_timestamp_seconds"+all+")", "ago")),
@@ -59,7 +59,7 @@ var boards = []board{
 			series("Size", "none", q("gpupool_pool_capacity"+pools, "{{name}} capacity"), q("gpupool_pool_total"+pools, "{{name}} total"),
 				q("gpupool_pool_minimum"+pools, "{{name}} minimum"), q("gpupool_pool_maximum"+pools, "{{name}} maximum")),
 			series("Shortfall", "none", q("gpupool_pool_shortfall"+pools, "{{name}}")),
-			series("Price", "currencyCNY", q("gpupool_pool_hourly_price"+pools, "{{name}} an hour")),
+			series("Price", "none", q("gpupool_pool_hourly_price"+pools, "{{name}}, {{currency}} an hour")),
 		}},
 		{"Nodes", []panel{
 			series("Nodes by state", "none", q("sum by (name, state) (gpupool_pool_nodes"+pools+")", "{{name}} {{state}}")),

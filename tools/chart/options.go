@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // choice is one value of an option.
@@ -100,7 +101,8 @@ func placeholders() manifests.Options {
 	return manifests.Options{
 		Namespace: "tpl-store", RunNamespace: "tpl-run", Image: "tpl-image", Schedule: "7 7 7 7 6", Timeout: timeoutMark,
 		CredentialsSecret: "tpl-credentials", Arguments: []string{argumentMark}, Budgets: budgetsMark,
-		FreezeSlots: 1, // which the template repeats
+		FreezeSlots: 1,                                // which the template repeats
+		Currency:    string(spotpool.Currencies()[0]), // the writer knows its variable
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 func hash(text string) string {
@@ -79,6 +80,13 @@ func (w *writer) item(item any, depth int) {
 	if item == argumentMark {
 		w.line(depth, "{{- range $.Values.arguments }}")
 		w.line(depth, "- {{ toJson . }}")
+		w.line(depth, "{{- end }}")
+		return
+	}
+	if variable, _ := item.(map[string]any); variable["name"] == spotpool.CurrencyVariable {
+		w.line(depth, "{{- with $.Values.currency }}")
+		w.line(depth, "- name: "+spotpool.CurrencyVariable)
+		w.line(depth, "  value: {{ toJson . }}")
 		w.line(depth, "{{- end }}")
 		return
 	}

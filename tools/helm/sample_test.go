@@ -60,6 +60,10 @@ func random(t *testing.T, r *rand.Rand) sample {
 		s.flag("timeout", "90m")
 		s.flag("credentials-secret", "own")
 	}
+	if currency := pick("", "CNY", "USD"); currency != "" {
+		s.values["currency"] = currency
+		s.flag("currency", currency)
+	}
 	s.server(mode, often, pick)
 	s.powers(enforcement, often)
 	if often() {

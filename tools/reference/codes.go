@@ -98,6 +98,7 @@ func events() [][]string {
 		}
 		rows = append(rows, []string{quoted(k.Event.Reason), kind, quoted(string(k.Kind))})
 	}
+	rows = append(rows, []string{quoted(budget.IneffectiveEvent.Reason), "Warning", "a pause or an eviction is `ineffective`"})
 	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	return rows
 }

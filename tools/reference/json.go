@@ -71,7 +71,8 @@ const jsonIntro = `Within one ` + "`schema_version`" + `, fields are added, and 
 ` + "`gpupool reconcile --every`" + ` prints one document a line. Other commands print one document.
 
 - A **time** is in UTC, as in RFC 3339.
-- A **decimal string** is an exact amount of money in CNY. GPU-hours are strings with three digits after the point.
+- A **decimal string** is an exact amount of money. The field ` + "`currency`" + ` of its object, or of the one around it, ` +
+	`names its currency. GPU-hours are strings with three digits after the point.
 - A **duration** is a string such as ` + "`15m`" + `.
 - An **optional** field is absent if it is empty.
 - ` + "`[]`" + ` in a path stands for the elements of an array, ` + "`KEY`" + ` for the keys of a map, and ` + "`…`" + ` for all fields of another object.

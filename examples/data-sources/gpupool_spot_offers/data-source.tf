@@ -11,6 +11,6 @@ data "gpupool_spot_offers" "t4" {
 output "t4" {
   value = [
     for o in data.gpupool_spot_offers.t4.offers :
-    "${o.instance_type} in ${o.availability_zone}: ${coalesce(o.price, "?")} CNY an hour" if o.stock != "sold_out"
+    "${o.instance_type} in ${o.availability_zone}: ${coalesce(o.price, "?")} ${o.currency} an hour" if o.stock != "sold_out"
   ]
 }

@@ -13,5 +13,5 @@ output "addresses" {
 }
 
 output "hourly_price" {
-  value = "${data.gpupool_spot_pool.train.estimated_hourly_price} CNY"
+  value = "${data.gpupool_spot_pool.train.estimated_hourly_price} ${data.gpupool_spot_pool.train.currency}"
 }

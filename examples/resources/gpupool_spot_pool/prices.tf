@@ -10,7 +10,7 @@ resource "gpupool_spot_pool" "batch" {
   maximum = 8
 
   allocation_strategy = "lowest_price"
-  max_hourly_cost     = "30" # CNY, all instances together
+  max_hourly_cost     = "30" # an hour, all instances together
   offerings = [
     { availability_zone = "ap-singapore-2", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-a1b2c3d4", spot_max_price = "3.50" },
     { availability_zone = "ap-singapore-3", instance_type = "GN7.2XLARGE32", subnet_id = "subnet-e5f6a7b8", spot_max_price = "3.50" },

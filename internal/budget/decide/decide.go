@@ -16,8 +16,9 @@ type Plan struct {
 	unseen bool          // what is in force is unknown
 	frozen bool
 	paused int // workloads
-	// effects are the outstanding ones if nothing is done.
-	effects []budget.Effect
+	// effects are the outstanding ones if nothing is done; previous are those of the last status.
+	effects, previous []budget.Effect
+	fallsBack         bool
 }
 
 // Decide returns the decisions about a budget with their reasons. It depends on its arguments only: a
@@ -39,7 +40,8 @@ func Decide(s Situation, second *Observation) Plan {
 	}
 	p := Plan{result: r, before: f.status, unseen: f.Unseen, frozen: f.Frozen, paused: f.paused() - r.running}
 	p.before.Warnings, p.before.Withheld = r.warnings, r.withheld
-	p.effects = requests{&f}.outstanding(r.awaited)
+	p.effects, p.previous, p.fallsBack = requests{&f}.outstanding(r.awaited), f.previous.Effects, f.fallsBack()
+	p.Turned = requests{&f}.turned(p.effects)
 	p.before.Unreported = append(p.before.Unreported, requests{&f}.ends(p.effects)...)
 	p.Status = p.Settle(p.Decisions)
 	return p

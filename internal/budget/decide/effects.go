@@ -3,13 +3,20 @@ package decide
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
-// effects returns the requested pauses, of this budget or of a stock pool, whose pods still hold GPUs.
+// effects returns the requested pauses, of this budget or of a stock pool, whose pods still hold GPUs, and
+// what no pause reaches.
 func (s *selection) effects() []budget.Effect {
 	var list []budget.Effect
+	for _, uid := range slices.Sorted(maps.Keys(s.missed)) {
+		of := s.missed[uid]
+		e := budget.Unreached(budget.Pause, of.object, uid, s.holding[uid], of.reason, s.status.At)
+		list = append(list, e.After(s.previous.Effects, s.status.At))
+	}
 	for _, uid := range slices.Sorted(maps.Keys(s.awaited)) {
 		of := s.awaited[uid].Of
 		e := budget.NewEffect(budget.Pause, of.Workload.String(), uid, s.holding[uid], s.status.At)
@@ -28,6 +35,7 @@ func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	list := slices.Clone(awaited)
 	for _, e := range f.previous.Effects {
 		switch {
+		case e.Reason != "" && !f.asks(budget.Evict, budget.Pause): // it was never done
 		case e.Measure == budget.Evict && f.Owned && f.unchanged(e):
 			list = append(list, e.After(nil, f.status.At))
 		case e.Measure == budget.Evict && !f.Owned && f.asks(budget.Evict, budget.Pause), e.Measure == budget.Pause && f.unobserved(e):
@@ -46,6 +54,8 @@ func (f requests) unchanged(e budget.Effect) bool {
 // observed.
 func (f requests) unobserved(e budget.Effect) bool {
 	switch held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone }); {
+	case e.Reason != "":
+		return f.asks(budget.Pause) && (!f.Owned || !f.due || f.doubt() != "")
 	case e.StockPool == "" && !held, e.StockPool != "" && !f.asks(budget.Pause):
 		return false
 	case !f.Owned || !f.due || f.doubt() != "" || !f.Enforces():
@@ -72,7 +82,8 @@ func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
 		case budget.KindResume:
 			list = slices.DeleteFunc(list, func(e budget.Effect) bool { return e.Measure == budget.Pause && e.UID == d.Owner.UID })
 		}
-		known := slices.ContainsFunc(list, func(was budget.Effect) bool { return was.Measure == e.Measure && was.UID == e.UID })
+		list = slices.DeleteFunc(list, func(was budget.Effect) bool { return was.Reason != "" && was.Same(e) })
+		known := slices.ContainsFunc(list, e.Same)
 		if e.Measure != "" && !known {
 			list = append(list, e)
 		}
@@ -92,38 +103,64 @@ func (f requests) ineffective(awaited []budget.Effect) []budget.Effect {
 }
 
 // fallBack decides what follows ineffective requests. If the declaration says so, it evicts pods and shortens
-// the grace periods of terminating pods. That includes pods whose workload was deleted: no pause can be
-// requested for them. Otherwise the run fails for the budget.
+// the grace periods of terminating pods. That includes pods that no pause reaches, such as those whose
+// workload was deleted. Otherwise the run fails for the budget.
 func fallBack(f *facts, awaited []budget.Effect) (r result) {
 	r.Ineffective = requests{f}.ineffective(awaited)
-	left := map[string]bool{} // by the workload's uid
-	for _, e := range r.Ineffective {
-		left[e.UID] = e.Measure == budget.Pause && f.fallsBack()
-	}
-	hurried := f.shorten(func(p budget.Pod) bool {
-		return left[p.Of.Workload.UID] || f.fallsBack() && f.Owned && p.Of.Workload.Name == ""
-	})
 	if !f.fallsBack() {
-		r.add(hurried)
+		r.add(f.shorten(func(budget.Pod) bool { return false }))
 		return r
 	}
+	left := map[string]budget.Effect{} // by the UID of the workload, or of the pod without one
+	for _, e := range r.Ineffective {
+		if e.Measure == budget.Pause {
+			left[e.UID] = e
+		}
+	}
+	of := func(p budget.Pod) (budget.Effect, bool) {
+		if e, found := left[p.UID]; found {
+			return e, true
+		}
+		e, found := left[p.Of.Workload.UID]
+		return e, found
+	}
+	hurried := f.shorten(func(p budget.Pod) bool {
+		_, found := of(p)
+		return found || f.Owned && p.Of.Workload.Name == ""
+	})
 	pods, _ := f.withGPUs()
-	victims := slices.DeleteFunc(pods, func(p budget.Pod) bool { return !left[p.Of.Workload.UID] })
+	victims := slices.DeleteFunc(pods, func(p budget.Pod) bool { _, found := of(p); return !found })
 	followed := map[string]bool{}
+	follow := func(p budget.Pod) { followed[p.UID], followed[p.Of.Workload.UID] = true, true }
 	for _, p := range victims {
-		followed[p.Of.Workload.UID] = true
+		follow(p)
 	}
 	for _, d := range hurried.Decisions {
-		followed[d.Pod.Of.Workload.UID] = true
+		follow(*d.Pod)
 	}
-	r.Ineffective = slices.DeleteFunc(r.Ineffective, func(e budget.Effect) bool { return left[e.UID] && (followed[e.UID] || !f.Owned) })
-	if len(victims) > 0 || f.Frozen {
+	cronJobs := false // they start no pods that a freeze lets in
+	r.Ineffective = slices.DeleteFunc(r.Ineffective, func(e budget.Effect) bool {
+		isCronJob := strings.HasPrefix(e.Object, "CronJob ")
+		cronJobs = cronJobs || isCronJob
+		return e.Measure == budget.Pause && (followed[e.UID] || !f.Owned || isCronJob)
+	})
+	waiting := f.evictWaiting(func(p budget.Pod) bool {
+		_, _, reason := f.outOfReach(p)
+		return f.Owned && p.Of.StockPool == "" && reason != ""
+	})
+	if len(victims) > 0 || len(waiting.Decisions) > 0 || cronJobs || f.Frozen {
 		r.add(freeze(f))
 	}
+	r.add(waiting)
 	evictions, reserves := f.evictions(victims)
 	for _, list := range [][]budget.Decision{evictions, reserves} {
 		for n := range list {
-			list[n].Reasons = append(list[n].Reasons, "the pause of its "+list[n].Pod.Of.Workload.String()+" had no effect")
+			e, _ := of(*list[n].Pod)
+			reason := "the pause of its " + e.Object + " had no effect"
+			if e.Reason != "" {
+				reason = "it cannot be paused: " + e.Reason
+			}
+			list[n].Reasons = append(list[n].Reasons, reason)
 			list[n].Rank = nil // it is no longer the last reason
 		}
 	}

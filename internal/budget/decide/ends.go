@@ -6,21 +6,52 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// ends returns the events of requests that were observed to be done, or not in time. A stock pool
+// ends returns the events of requests that were observed to be done, and of ineffective ones. A stock pool
 // reports its own pauses.
 func (f requests) ends(outstanding []budget.Effect) (events []history.Event) {
+	for _, e := range f.turned(outstanding) {
+		events = append(events, endOf(&f.status, e, string(budget.Ineffective)))
+	}
 	for _, e := range f.previous.Effects {
-		now := slices.IndexFunc(outstanding, func(of budget.Effect) bool { return of.Measure == e.Measure && of.UID == e.UID })
-		switch {
-		case now >= 0 && outstanding[now].Phase == budget.Ineffective && e.Phase == budget.Requested:
-			events = append(events, f.end(outstanding[now], string(budget.Ineffective)))
-		case now < 0 && e.StockPool == "" && f.shown(e):
-			events = append(events, f.end(e, history.Done))
+		if !slices.ContainsFunc(outstanding, e.Same) && e.StockPool == "" && e.Reason == "" && f.shown(e) {
+			events = append(events, endOf(&f.status, e, history.Done))
 		}
 	}
 	return events
+}
+
+// turned returns the effects that became ineffective, or were found to be out of reach, since the last status.
+// Those that no status lists are not reported: each run would do so.
+func (f requests) turned(outstanding []budget.Effect) (turned []budget.Effect) {
+	for _, e := range (budget.Status{}).WithEffects(outstanding).Effects {
+		was := slices.IndexFunc(f.previous.Effects, e.Same)
+		known := was >= 0 && f.previous.Effects[was].Phase == budget.Ineffective
+		if e.Phase == budget.Ineffective && !known && (was >= 0 || e.Reason != "") {
+			e.About = f.about(e)
+			turned = append(turned, e)
+		}
+	}
+	return turned
+}
+
+// about returns the object of an effect, or nil if it was not observed.
+func (f requests) about(e budget.Effect) *budget.Workload {
+	for _, p := range f.Pods {
+		switch e.UID {
+		case p.UID:
+			return podObject(p)
+		case p.Of.Workload.UID:
+			return &p.Of.Workload
+		}
+	}
+	return nil
+}
+
+func podObject(p budget.Pod) *budget.Workload {
+	return &budget.Workload{Namespace: p.Namespace, Owner: ledger.Owner{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID}}
 }
 
 // requestedBy returns the requests of a run that was killed after it recorded what it was about to do.
@@ -39,20 +70,20 @@ func requestedBy(e history.Event) (effects []budget.Effect) {
 	return effects
 }
 
-// end returns the event of the end of an effect.
-func (f requests) end(e budget.Effect, how string) history.Event {
+// endOf returns the event of the end of an effect.
+func endOf(s *budget.Status, e budget.Effect, how string) history.Event {
 	kind, name, _ := strings.Cut(e.Object, " ")
 	of := history.Identity{UID: e.UID}
 	of.Namespace, of.Name, _ = strings.Cut(name, "/")
-	about := aboutStatus(&f.status)
-	switch e.Measure {
-	case budget.Freeze:
-		return inForce(&f.status)
-	case budget.Evict:
-		return about.Evicted(of, how)
+	about := aboutStatus(s)
+	if e.Measure == budget.Freeze {
+		return inForce(s)
 	}
-	if how != history.Done {
+	if how != history.Done && (e.Measure == budget.Pause || e.Reason != "") {
 		about.Reasons = []string{strings.TrimPrefix(e.String(), e.Object+": ")}
+	}
+	if e.Measure == budget.Evict {
+		return about.Evicted(of, how)
 	}
 	of.Name = kind + "/" + of.Name
 	return about.Paused(of, e.Since, how)

@@ -28,9 +28,17 @@ func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decisi
 	f.sortVictims(victims)
 	order, most := f.Declaration.Enforce.EvictionOrder, f.Declaration.Enforce.MaxEvictionsPerRun
 	var list []budget.Decision
+	failures := map[string]int{} // of Jobs, by UID
 	for n, p := range victims {
 		rank := &budget.Rank{Number: n + 1, Of: len(victims), Order: order, Why: evictionReason(p, order)}
-		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(f.reasons(), rank.String())})
+		reasons := f.reasons()
+		if job := p.Of.Workload; job.Kind == "Job" && !p.Of.ToleratesDisruption {
+			if failures[job.UID]++; failures[job.UID] > p.Of.FailuresLeft {
+				reasons = append(reasons, "it fails its "+job.String()+" for good: no podFailurePolicy ignores DisruptionTarget, "+
+					"and the Job survives no further failure")
+			}
+		}
+		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(reasons, rank.String())})
 	}
 	most = min(most, len(list))
 	return list[:most], list[most:]

@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +98,40 @@ func TestABlockedVictimDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 	if settled := p.Settle(nil); settled.Enforced != nil {
 		t.Errorf("%+v", settled)
+	}
+}
+
+// TestAnEvictionThatFailsAJobSaysSo: of the pods of one Job, those after the failures that it survives.
+func TestAnEvictionThatFailsAJobSaysSo(t *testing.T) {
+	t.Parallel()
+	of := func(name, job string, left int, tolerates bool) budget.Pod {
+		p := owned(pod(name, 0), "batch/v1", "Job", job)
+		p.Of.FailuresLeft, p.Of.ToleratesDisruption = left, tolerates
+		return p
+	}
+	const fails = "it fails its Job ml/%s for good: no podFailurePolicy ignores DisruptionTarget, and the Job survives no further failure"
+	for _, pauses := range []bool{false, true} {
+		s := situation(enforcing(budget.Evict), 100*budget.Hour)
+		if pauses {
+			s.Declaration.Enforce.Action, s.Declaration.Enforce.OnIneffective, s.Owned = budget.Pause, budget.FallbackEvict, true
+		}
+		s.Declaration.Enforce.MaxEvictionsPerRun = 5
+		s.Pods = []budget.Pod{
+			of("last", "strict", 0, false), of("a", "patient", 1, false), of("b", "patient", 1, false), of("ignored", "tolerant", 0, true), pod("web", 0),
+		}
+		for n := range s.Pods {
+			s.Pods[n].Of.Obstacle = "a queue suspends it"
+		}
+		var said []string
+		for _, d := range Decide(s, nil).Decisions {
+			for _, job := range []string{"strict", "patient", "tolerant"} {
+				if slices.Contains(d.Reasons, fmt.Sprintf(fails, job)) {
+					said = append(said, d.Pod.Name)
+				}
+			}
+		}
+		if slices.Sort(said); !slices.Equal(said, []string{"b", "last"}) {
+			t.Errorf("pauses first: %t: it is said of %v", pauses, said)
+		}
 	}
 }

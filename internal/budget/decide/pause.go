@@ -18,7 +18,8 @@ import (
 func pause(f *facts) (r result) {
 	pods := f.victims(&r, "pausing")
 	s := &selection{facts: f, spared: f.sparedOwners(), ours: map[string]bool{}, undone: map[string]bool{}, seen: map[string]bool{},
-		withGPUs: map[string]bool{}, waits: map[string][]string{}, holding: map[string][]string{}, awaited: map[string]budget.Pod{}}
+		withGPUs: map[string]bool{}, waits: map[string][]string{}, holding: map[string][]string{}, awaited: map[string]budget.Pod{},
+		missed: map[string]missed{}, cronJobs: map[string]string{}}
 	for _, p := range f.own {
 		// A workload that another budget paused is paused here, too: that pause may end earlier.
 		s.ours[p.UID], s.undone[p.UID] = s.ours[p.UID] || !p.UnderWay && !p.Undone, p.Undone
@@ -48,11 +49,14 @@ func pause(f *facts) (r result) {
 	s.warnRestarted(&r)
 	r.Undone, r.running = s.left, s.running
 	// Workloads that only wait come first: they would start on the GPUs of the others.
+	// CronJobs come before them: they would start more Jobs.
 	slices.SortFunc(s.owners, func(a, b budget.Decision) int {
-		return cmp.Or(cmp.Compare(rank(s.withGPUs[a.Owner.UID]), rank(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
+		return cmp.Or(cmp.Compare(rank(!a.Owner.IsCronJob()), rank(!b.Owner.IsCronJob())),
+			cmp.Compare(rank(s.withGPUs[a.Owner.UID]), rank(s.withGPUs[b.Owner.UID])), strings.Compare(id(*a.Owner), id(*b.Owner)))
 	})
 	for _, decision := range s.owners {
 		decision.Waiting, decision.Holding = s.waits[decision.Owner.UID], s.holding[decision.Owner.UID]
+		decision.CronJob = s.cronJobs[decision.Owner.UID]
 		r.decide(decision)
 	}
 	s.takeStopped(&r)
@@ -73,8 +77,11 @@ type selection struct {
 	holding  map[string][]string // pods with GPUs
 	// awaited has a pod of each workload whose pods were requested to terminate.
 	awaited map[string]budget.Pod
-	owners  []budget.Decision
-	loose   []string // pods without a workload that can be paused
+	// missed are the workloads, and the pods without one, that the pause does not reach.
+	missed   map[string]missed
+	owners   []budget.Decision
+	loose    []string          // pods that are left running
+	cronJobs map[string]string // UIDs of Jobs' CronJobs, by the Job's UID
 	// restarted were paused and run again. Of them, running counts as paused, and left stay as they
 	// are.
 	restarted []string
@@ -85,27 +92,25 @@ type selection struct {
 // consider adds the workload of a pod. warnWaiting warns of waiting pods that cannot be stopped.
 func (s *selection) consider(p budget.Pod) {
 	w := p.Of.Workload
+	object, uid, reason := s.outOfReach(p)
 	switch {
-	case w.Name == "" && p.Waits(), p.Of.StockPool != "" && p.Waits():
+	case w.Name != "" && s.spared[id(w)]:
+		if !p.Waits() {
+			s.loose = append(s.loose, fmt.Sprintf("%s (the %s has a protected pod)", p, w))
+		}
 		return
-	case p.Owner == nil:
-		s.loose = append(s.loose, p.String()+" (it has no owner)")
+	case w.Name != "" && p.Of.StockPool != "":
+		if !p.Waits() {
+			s.awaited[w.UID] = p
+		}
 		return
-	case w.Name == "":
-		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p, p.Of.Reason))
+	case reason != "" && !p.Waits():
+		s.miss(p, object, uid, reason)
 		return
-	case s.spared[id(w)] && !p.Waits():
-		s.loose = append(s.loose, fmt.Sprintf("%s (the %s has a protected pod)", p, w))
-		return
-	case s.spared[id(w)]:
-		return
-	case p.Of.StockPool != "":
-		s.awaited[w.UID] = p
-		return
-	case s.foreign(p):
-		s.loose = append(s.loose, fmt.Sprintf("%s (the selector does not match the pod template of the %s)", p, w))
+	case reason != "":
 		return
 	}
+	s.considerCronJob(p)
 	if p.Waits() && !s.withGPUs[w.UID] {
 		s.waits[w.UID] = append(s.waits[w.UID], p.UID)
 	}
@@ -116,12 +121,40 @@ func (s *selection) consider(p budget.Pod) {
 	if s.seen[w.UID] || paused && p.Of.Stopped {
 		return
 	}
-	s.seen[w.UID] = true
-	reasons := s.reasons()
+	if refusal := s.refusal(w); refusal != "" && !p.Waits() && !p.Of.Stopped { // it is tried again
+		s.miss(p, w.String(), w.UID, refusal)
+	}
+	var reasons []string
 	if p.Waits() {
 		reasons = append(reasons, "its pods wait for GPUs, and would start once GPUs are free")
 	}
-	if paused {
+	s.choose(w, reasons...)
+}
+
+// considerCronJob adds the CronJob of a pod's Job. A suspended one starts no more Jobs, also if a user suspended it.
+func (s *selection) considerCronJob(p budget.Pod) {
+	c := p.Of.CronJob
+	if c == nil {
+		return
+	}
+	w := c.Workload
+	s.cronJobs[p.Of.Workload.UID] = w.UID
+	switch {
+	case c.Stopped || s.spared[id(w)] || s.seen[w.UID] || s.foreign(budget.Pod{Set: p.Set, Charged: p.Charged, Of: *c}):
+		return
+	case c.Obstacle != "":
+		s.miss(p, w.String(), w.UID, c.Obstacle)
+		return
+	}
+	s.choose(w, "it would start more Jobs")
+}
+
+// choose decides to pause a workload. One that was resumed manually is left running unless the declaration
+// says otherwise.
+func (s *selection) choose(w budget.Workload, more ...string) {
+	s.seen[w.UID] = true
+	reasons := append(s.reasons(), more...)
+	if s.ours[w.UID] || s.undone[w.UID] {
 		s.restarted = append(s.restarted, w.String())
 		if s.ours[w.UID] {
 			s.running++
@@ -151,11 +184,51 @@ func (s *selection) await(lingering []budget.Pod) {
 	}
 }
 
+// outOfReach returns why a pod ends by no pause, and the workload or the pod that is left running. The reason
+// is empty if its workload can be paused.
+func (f *reach) outOfReach(p budget.Pod) (object, uid, reason string) {
+	w := p.Of.Workload
+	object, uid = "Pod "+p.String(), p.UID
+	switch {
+	case p.Owner == nil:
+		reason = "it has no owner"
+	case w.Name == "":
+		reason = p.Of.Reason
+	case f.foreign(p):
+		reason = "the selector does not match the pod template of the " + w.String()
+	case p.Of.Obstacle != "" && !p.Of.Stopped:
+		object, uid, reason = w.String(), w.UID, p.Of.Obstacle
+	}
+	return object, uid, reason
+}
+
+// refusal returns why the cluster refused the last pause of a workload, or "".
+func (f *facts) refusal(w budget.Workload) string {
+	for _, e := range f.previous.Effects {
+		if e.Measure == budget.Pause && e.UID == w.UID && e.Phase == budget.Ineffective {
+			return e.Reason
+		}
+	}
+	return ""
+}
+
+// missed is a workload or a pod that the pause does not reach.
+type missed struct{ object, reason string }
+
+// miss records what the pause does not reach. While owners are unknown, that is all pods, and only a warning.
+func (s *selection) miss(p budget.Pod, object, uid, reason string) {
+	if !s.Owned {
+		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p, reason))
+		return
+	}
+	s.missed[uid] = missed{object, reason}
+}
+
 // foreign reports whether the budget's selector excludes a workload's pod template. A pod that was
 // made to name the workload as its owner does not pause the pods of others.
-func (s *selection) foreign(p budget.Pod) bool {
+func (f *reach) foreign(p budget.Pod) bool {
 	set := countedLabels(p)
-	return set != nil && s.Declaration.Selector.Excludes(&ledger.LabelSet{
+	return set != nil && f.Declaration.Selector.Excludes(&ledger.LabelSet{
 		Namespace: set.Namespace, Labels: ledger.LabelsOf(p.Of.Labels), NamespaceLabels: set.NamespaceLabels,
 	})
 }
@@ -212,6 +285,9 @@ func (f *reach) sparedOwners() map[string]bool {
 	for _, p := range f.sparing() {
 		if p.Of.Workload.Name != "" {
 			spared[id(p.Of.Workload)] = true
+		}
+		if c := p.Of.CronJob; c != nil {
+			spared[id(c.Workload)] = true
 		}
 	}
 	return spared

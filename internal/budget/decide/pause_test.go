@@ -3,6 +3,7 @@ package decide
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,7 +26,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 		own("set-0", "apps/v1", "StatefulSet", "set"),
 		forged, own("held-1", "batch/v1", "Job", "held"), own("theirs-1", "batch/v1", "Job", "theirs"), kept, own("kept-2", "batch/v1", "Job", "kept"), loose,
 	}
-	s.Paused = []Paused{
+	s.Owned, s.Paused = true, []Paused{
 		{Workload: s.Pods[5].Controller(), BudgetUID: "uid-a"},
 		{Workload: s.Pods[6].Controller(), BudgetUID: "uid-b"},
 	}
@@ -33,11 +34,11 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job", "pause Job ml/theirs"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
-	warnings := strings.Join(p.Status.Warnings, "\n")
-	for _, want := range []string{"ml/forged (the ReplicaSet does not select it)", "ml/loose (it has no owner)", "ml/kept-1 (it is annotated"} {
-		if !strings.Contains(warnings, want) {
-			t.Errorf("%q lacks %q", warnings, want)
-		}
+	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings, "ml/kept-1 (it is annotated") {
+		t.Errorf("%q", warnings)
+	}
+	if diff := cmp.Diff([]string{"Pod ml/forged: the ReplicaSet does not select it", "Pod ml/loose: it has no owner"}, ineffective(p)); diff != "" {
+		t.Error(diff)
 	}
 	if p.Status.Enforced != nil || budget.CountEffects(p.Status.Effects, budget.Pause, budget.Requested) != 4 {
 		t.Errorf("before an observation shows it, %v is enforced, and the effects are %v", p.Status.Enforced, p.Status.Effects)
@@ -49,21 +50,22 @@ func TestOwnersArePausedOnce(t *testing.T) {
 func TestOnlyTheOwningWorkloadIsPaused(t *testing.T) {
 	t.Parallel()
 	forged := owned(pod("forged", 0), "apps/v1", "StatefulSet", "theirs")
-	forged.Scheduled, forged.Phase, forged.Of.Labels = ledger.Start{}, "Pending", map[string]string{"team": "b"}
+	forged.Of.Labels = map[string]string{"team": "b"}
+	waiting := owned(pod("waiting", 0), "apps/v1", "StatefulSet", "theirs")
+	waiting.Scheduled, waiting.Phase, waiting.Of.Labels = ledger.Start{}, "Pending", map[string]string{"team": "b"}
 	own := owned(pod("own", 0), "apps/v1", "StatefulSet", "own")
 	own.Of.Labels = map[string]string{"team": "a"}
 	static := owned(pod("static", 0), "apps/v1", "StatefulSet", "own")
 	static.Mirror, static.Scheduled, static.Phase = true, ledger.Start{}, "Pending"
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Declaration.Selector = budget.Selector{MatchLabels: map[string]string{"team": "a"}}
-	s.Pods = []budget.Pod{forged, own, static}
+	s.Owned, s.Pods = true, []budget.Pod{forged, waiting, own, static}
 	p := Decide(s, nil)
 	if diff := cmp.Diff([]string{"pause StatefulSet ml/own"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
-	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings,
-		"ml/forged (the selector does not match the pod template of the StatefulSet ml/theirs)") {
-		t.Errorf("%q", warnings)
+	if diff := cmp.Diff([]string{"Pod ml/forged: the selector does not match the pod template of the StatefulSet ml/theirs"}, ineffective(p)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -190,6 +192,74 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	}
 	s.Pods[1].Of = budget.Ownership{Reason: "the ReplicaSet does not select it"} // it only names the workload as its owner
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// scheduled is a pod of a Job of the CronJob "nightly".
+func scheduled(job string) budget.Pod {
+	p := owned(pod(job+"-1", 0), "batch/v1", "Job", job)
+	p.Of.CronJob = &budget.Ownership{Workload: budget.Workload{
+		Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "CronJob", Name: "nightly", UID: "uid-of-nightly"},
+	}}
+	return p
+}
+
+// TestCronJobsArePausedBeforeTheirJobs, once, and not if they are suspended, of others, or protected by a pod.
+func TestCronJobsArePausedBeforeTheirJobs(t *testing.T) {
+	t.Parallel()
+	jobs := []string{"pause Job ml/a", "pause Job ml/b"}
+	both := append([]string{"pause CronJob ml/nightly"}, jobs...)
+	for name, tt := range map[string]struct {
+		change func(s *Situation, c *budget.Ownership)
+		want   []string
+		left   []string
+	}{
+		"usual":              {func(*Situation, *budget.Ownership) {}, both, nil},
+		"suspended":          {func(_ *Situation, c *budget.Ownership) { c.Stopped = true }, jobs, nil},
+		"of another project": {func(_ *Situation, c *budget.Ownership) { c.Labels = map[string]string{"team": "b"} }, jobs, nil},
+		"controlled": {
+			func(_ *Situation, c *budget.Ownership) { c.Obstacle = "the Workflow w controls it, and would undo it" }, jobs,
+			[]string{"CronJob ml/nightly: the Workflow w controls it, and would undo it"},
+		},
+		"a protected pod": {
+			func(s *Situation, _ *budget.Ownership) {
+				s.Pods[1].Annotations = map[string]string{budget.ProtectedKey: "true"}
+			}, jobs[:1], nil,
+		},
+		"resumed manually": {func(s *Situation, c *budget.Ownership) {
+			s.Paused = []Paused{{Workload: c.Workload, BudgetUID: "uid-a"}}
+		}, jobs, nil},
+		"resumed manually, and paused again": {func(s *Situation, c *budget.Ownership) {
+			s.Declaration.Enforce.OnManualResume = budget.ResumePause
+			s.Paused = []Paused{{Workload: c.Workload, BudgetUID: "uid-a", Undone: true}}
+		}, both, nil},
+	} {
+		s := situation(enforcing(budget.Pause), 100*budget.Hour)
+		s.Owned, s.Pods = true, []budget.Pod{scheduled("a"), scheduled("b")}
+		s.Pods[1].Of.CronJob = s.Pods[0].Of.CronJob
+		tt.change(&s, s.Pods[0].Of.CronJob)
+		p := Decide(s, nil)
+		if diff := cmp.Diff(tt.want, summaries(p)); diff != "" || !cmp.Equal(ineffective(p), tt.left) {
+			t.Errorf("%s: %sineffective %v", name, diff, ineffective(p))
+		}
+		for _, d := range p.Decisions {
+			if d.Owner.Kind == "Job" && d.CronJob != "uid-of-nightly" {
+				t.Errorf("%s: the CronJob of %s is %q", name, d.Owner, d.CronJob)
+			}
+		}
+	}
+}
+
+// TestJobsAreResumedBeforeTheirCronJob, the oldest first.
+func TestJobsAreResumedBeforeTheirCronJob(t *testing.T) {
+	t.Parallel()
+	s := situation(enforcing(budget.Pause), 99*budget.Hour)
+	s.Paused = []Paused{{Workload: scheduled("a").Of.CronJob.Workload, BudgetUID: "uid-a"}}
+	for n, name := range []string{"b", "a"} {
+		s.Paused = append(s.Paused, Paused{Workload: scheduled(name).Of.Workload, BudgetUID: "uid-a", CreatedAt: noon.Add(-time.Duration(n) * time.Hour)})
+	}
+	if diff := cmp.Diff([]string{"resume Job ml/a", "resume Job ml/b", "resume CronJob ml/nightly"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
 }

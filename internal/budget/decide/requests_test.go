@@ -33,14 +33,14 @@ func TestPodsAreReadAsFarAsTheActionNeedsThem(t *testing.T) {
 	protected := pod("c", 0)
 	protected.Annotations = map[string]string{budget.ProtectedKey: "true"}
 	second := Observation{Pods: []budget.Pod{
-		pod("a", 0), waits(owned(pod("b", 0), "batch/v1", "Job", "train")), waits(pod("d", 0)), protected,
+		pod("a", 0), waits(owned(pod("b", 0), "batch/v1", "Job", "train")), waits(pod("d", 0)), protected, owned(pod("e", 0), "batch/v1", "Job", "train"),
 	}}
 	for action, want := range map[budget.Action]struct {
 		pods, below WantedPods
 		owners      []string
 	}{
-		budget.AlertOnly: {NoPods, NoPods, nil}, budget.Freeze: {WaitingPods, NoPods, nil}, budget.Evict: {AllPods, NoPods, []string{"b"}},
-		budget.Pause: {AllPods, NoPods, []string{"a", "b", "c", "d"}},
+		budget.AlertOnly: {NoPods, NoPods, nil}, budget.Freeze: {WaitingPods, NoPods, nil}, budget.Evict: {AllPods, NoPods, []string{"b", "e"}},
+		budget.Pause: {AllPods, NoPods, []string{"a", "b", "c", "d", "e"}},
 	} {
 		s := situation(enforcing(action), 100*budget.Hour)
 		var owners []string

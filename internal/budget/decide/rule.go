@@ -55,6 +55,8 @@ type result struct {
 
 	// Ineffective are requests without effect that nothing follows.
 	Ineffective []budget.Effect
+	// Turned are the effects that are ineffective since this observation, for Kubernetes Events.
+	Turned []budget.Effect
 
 	awaited  []budget.Effect // requests whose pods still hold GPUs
 	warnings []string

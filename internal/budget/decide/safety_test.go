@@ -132,7 +132,7 @@ func drawSituation(t *rapid.T) Situation {
 	d.Enforce.ProtectedPriorityClass = "high"
 	s := situation(d, rapid.SampledFrom([]int64{0, 50 * budget.Hour, 100 * budget.Hour, 150 * budget.Hour}).Draw(t, "consumed"))
 	s.PriorityClasses = map[string]int32{"high": 1000}
-	s.Frozen = rapid.Bool().Draw(t, "frozen")
+	s.Frozen, s.Owned = rapid.Bool().Draw(t, "frozen"), rapid.IntRange(0, 2).Draw(t, "owned") > 0
 	if rapid.Bool().Draw(t, "first") {
 		s.Previous = nil
 	}
@@ -144,6 +144,7 @@ func drawSituation(t *rapid.T) Situation {
 		since := noon.Add(-time.Hour)
 		s.Result.KnownSince, s.Result.Forgotten = &since, rapid.Bool().Draw(t, "forgotten")
 	}
+	d.Enforce.OnIneffective = rapid.SampledFrom([]budget.Fallback{budget.FallbackWarn, budget.FallbackEvict}).Draw(t, "on ineffective")
 	d.Enforce.OnManualResume = rapid.SampledFrom([]budget.OnManualResume{budget.ResumeWarn, budget.ResumePause}).Draw(t, "on manual resume")
 	s.Declaration = d
 	stopped := map[string]bool{"train": rapid.Bool().Draw(t, "train stopped"), "sweep": rapid.Bool().Draw(t, "sweep stopped")}
@@ -175,6 +176,7 @@ func drawSituation(t *rapid.T) Situation {
 		case 0:
 			p = owned(p, "batch/v1", "Job", "job-"+owner)
 			p.Of.ToleratesDisruption = rapid.Bool().Draw(t, "forgiving")
+			p.Of.Obstacle = rapid.SampledFrom([]string{"", "Kueue suspends and starts it"}).Draw(t, "obstacle")
 		case 1:
 			p.Of = budget.Ownership{Reason: "it does not select it"}
 		default:

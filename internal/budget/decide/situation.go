@@ -62,6 +62,7 @@ type Paused struct {
 	// unknown.
 	Set               *ledger.LabelSet
 	PriorityClassName string // of its pod template
+	CreatedAt         time.Time
 	// Running says that it was not observed to be stopped.
 	Running bool
 	// UnderWay says that a run was killed while it paused or resumed it.
@@ -116,8 +117,8 @@ func (s Situation) WantsOwners(second Observation) []budget.Pod {
 	f, action := factsOf(s), s.Declaration.Enforce.Action
 	var owned []budget.Pod
 	for _, p := range f.touchable() {
-		// An eviction needs only the Job of a waiting pod, which may count it as a failure.
-		if action == budget.Pause || action == budget.Evict && p.Waits() && p.Controller().Kind == "Job" {
+		// An eviction needs only the Job of a pod, which may count it as a failure.
+		if action == budget.Pause || action == budget.Evict && p.Controller().Kind == "Job" {
 			owned = append(owned, p)
 		}
 	}

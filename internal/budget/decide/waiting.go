@@ -38,12 +38,20 @@ func warnWaiting(f *facts) (r result) {
 	return r
 }
 
-// evictWaiting decides to evict waiting pods, before the pods whose GPUs they would get. No work is
+// evictWaiting decides to evict the waiting pods.
+func evictWaiting(f *facts) result {
+	return f.evictWaiting(func(budget.Pod) bool { return true })
+}
+
+// evictWaiting decides to evict some waiting pods, before the pods whose GPUs they would get. No work is
 // lost, so max_evictions_per_run does not apply.
-func evictWaiting(f *facts) (r result) {
+func (f *facts) evictWaiting(among func(budget.Pod) bool) (r result) {
 	open, _ := f.waiting()
 	var left []string
 	for _, p := range open {
+		if !among(p) {
+			continue
+		}
 		if p.Controller().Kind == "Job" && !p.Of.ToleratesDisruption {
 			left = append(left, fmt.Sprintf("%s (of the Job %s)", p, p.Owner.Name))
 			continue

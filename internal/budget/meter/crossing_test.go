@@ -39,6 +39,10 @@ func TestCrossings(t *testing.T) {
 		{name: "in a period, the first time", limit: "4", period: budget.Day, intervals: [][3]float64{{2, 10, 8}, {2, 2.5, -1}}, exceeded: noon.Add(-hours(8))},
 		{name: "before the period does not count", limit: "12", period: budget.Day, intervals: [][3]float64{{1, 100, -1}}, exceeded: noon},
 		{name: "before the period's end", limit: "14", period: budget.Day, intervals: [][3]float64{{1, 100, -1}}, ahead: noon.Add(hours(2))},
+		{
+			name: "before the period's end, rounded up", limit: "85", period: budget.Day, intervals: [][3]float64{{7, 100, -1}},
+			ahead: noon.Add(514_286 * time.Millisecond),
+		},
 		{name: "not before the period's end", limit: "24", period: budget.Day, intervals: [][3]float64{{1, 100, -1}}},
 		{
 			name: "in the period's last moment", limit: "23.999", period: budget.Day, intervals: [][3]float64{{1, 100, -1}},
@@ -87,6 +91,10 @@ func TestTheCrossingStandsStill(t *testing.T) {
 		if r := judged(t, d, observed(), now, records...); r.ExceededSince == nil || !r.ExceededSince.Equal(*first.ExceededSince) {
 			t.Errorf("at %s, exceeded since %s", now, r.ExceededSince)
 		}
+		begins := record("begins", "1", ms(now), 0) // it has used nothing yet
+		if r := judged(t, d, observed(), now, append(records[:7:7], begins)...); r.ExceededSince == nil || !r.ExceededSince.Equal(*first.ExceededSince) {
+			t.Errorf("with a pod that begins at %s, exceeded since %s", now, r.ExceededSince)
+		}
 	}
 }
 
@@ -104,5 +112,21 @@ func TestAwkwardWeightsHaveCrossingsToo(t *testing.T) {
 	want := noon.Add(-2*time.Hour + 1695*time.Second) // 1 / 2.12346 h
 	if r.ExceededSince == nil || r.ExceededSince.Sub(want).Abs() > time.Second {
 		t.Errorf("exceeded since %s, want about %s", r.ExceededSince, want)
+	}
+}
+
+// TestALimitThatRoundingMissesIsReachedNow: it is used up exactly, and a unit is missing where each pod is
+// rounded.
+func TestALimitThatRoundingMissesIsReachedNow(t *testing.T) {
+	t.Parallel()
+	d := teamA()
+	d.GPUHours = "1"
+	records := []*ledger.Record{record("ended", "1", ago(2*time.Hour), ago(2*time.Hour)+3)}
+	for range 4 {
+		records = append(records, record("pod", "1/4", ago(time.Hour)+3, 0))
+	}
+	u := judged(t, d, observed(), noon, records...).Usage
+	if u.Consumed != budget.Hour-1 || u.ProjectedExhaustion == nil || !u.ProjectedExhaustion.Equal(noon) {
+		t.Errorf("%d of %d are used, to be reached at %v", u.Consumed, u.Limit, u.ProjectedExhaustion)
 	}
 }

@@ -66,6 +66,26 @@ func TestAPodThatIsNotRecordedYetTakesItsPart(t *testing.T) {
 			t.Errorf("of %s beside %s it holds %s, want %s", tt.own, tt.recorded, got, tt.want)
 		}
 	}
+	first := byClaim("first", ago(time.Hour), 0)
+	for want, claims := range map[string]*Claims{"1": nil, "1/2": ClaimsOf(of(first, byClaim("second", ago(time.Hour), 0)))} {
+		m, err := New(teamA(), noon, claims, time.LoadLocation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.GPUs(first).RatString(); got != want {
+			t.Errorf("what is recorded holds %s, want %s", got, want)
+		}
+	}
+}
+
+// TestAPartThatStaysIsRoundedOnce, also if another one comes.
+func TestAPartThatStaysIsRoundedOnce(t *testing.T) {
+	t.Parallel()
+	start := ago(time.Hour)
+	half, quarter, all := partOf("half", "1/2", start, start+2), partOf("quarter", "1/4", start+1, 0), partOf("all", "1", start+2, 0)
+	if u := judged(t, teamOf("half"), observed(), noon, half, quarter, all).Usage; u.Consumed != 1 {
+		t.Errorf("half a GPU uses %d in two milliseconds", u.Consumed)
+	}
 }
 
 // TestAnEndThatCrowdsNobodyOutIsNoDoubt: as long as all parts fit, it makes no

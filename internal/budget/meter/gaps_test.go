@@ -179,4 +179,76 @@ func TestUnboundedGapsSaySo(t *testing.T) {
 	if r := judged(t, d, unobserved("1"), noon, odd); !r.Unbounded {
 		t.Errorf("%+v", r)
 	}
+	d.ResourceWeights = map[string]string{"example.com/other": "1"}
+	if r := judged(t, d, unobserved("1"), noon, odd); r.Unbounded {
+		t.Errorf("what is worth nothing to anyone: %+v", r)
+	}
+}
+
+// TestRecordedUsageAtTheEdgesOfGaps has the error in milli-GPU-seconds that each leaves.
+func TestRecordedUsageAtTheEdgesOfGaps(t *testing.T) {
+	t.Parallel()
+	gap := func(from, to ledger.Time, gpus string) ledger.Gap {
+		return ledger.Gap{From: from, To: to, GPUs: rat(gpus)}
+	}
+	two := ago(2 * time.Hour)
+	for _, test := range []struct {
+		name string
+		gaps []ledger.Gap
+		pods []*ledger.Record
+		want int64
+	}{
+		{"a moment later", []ledger.Gap{gap(ago(3*time.Hour), two, "10")}, []*ledger.Record{record("a", "3", two+1, 0)}, 10 * budget.Hour},
+		{
+			"all of it, and rounded together", []ledger.Gap{gap(two, two+1, "2")},
+			[]*ledger.Record{record("a", "1/2", two, two+1), record("b", "1/2", two, two+1)}, 1,
+		},
+		{
+			"half of one, and all of another", []ledger.Gap{gap(ago(5*time.Hour), ago(4*time.Hour), "10"), gap(ago(3*time.Hour), ago(time.Hour), "10")},
+			[]*ledger.Record{record("a", "2", ago(270*time.Minute), 0)}, 9*budget.Hour + 16*budget.Hour,
+		},
+	} {
+		h := observed()
+		h.Gaps = test.gaps
+		if got := judged(t, teamA(), h, noon, test.pods...).Usage.ErrorBound; got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestGapsBesideAWindowAreNotOfIt: one ends as it begins, the other begins now.
+func TestGapsBesideAWindowAreNotOfIt(t *testing.T) {
+	t.Parallel()
+	h := observed()
+	h.Gaps = []ledger.Gap{{From: ago(3 * time.Hour), To: ago(2 * time.Hour)}, {From: ms(noon), To: ms(noon.Add(time.Hour))}}
+	short := teamA()
+	short.Window = "2h"
+	results := Evaluate([]budget.Declaration{short, teamA()}, of(), h, noon, time.LoadLocation)
+	if short, long := results[0], results[1]; short.Unbounded || short.LongestGap != 0 || !long.Unbounded || long.LongestGap != time.Hour {
+		t.Errorf("%+v", results)
+	}
+}
+
+func TestAWindowThatBeginsBeforeTheLedgerSaysSo(t *testing.T) {
+	t.Parallel()
+	day, six := ago(24*time.Hour), ago(6*time.Hour)
+	for _, test := range []struct {
+		name                 string
+		began, kept, forgone ledger.Time
+		knownSince           ledger.Time
+		forgotten            bool
+	}{
+		{name: "known as the window begins", began: day},
+		{name: "begun in the window", began: six, knownSince: six},
+		{name: "dropped from the window", began: day - 1, kept: six, knownSince: six, forgotten: true},
+		{name: "dropped up to the window", began: six, kept: day, knownSince: six},
+		{name: "accepted", began: six, forgone: six},
+		{name: "accepted in part", began: six, forgone: six - 1, knownSince: six},
+		{name: "dropped and accepted", began: day - 1, kept: six, forgone: six + 1},
+	} {
+		r := judged(t, teamA(), ledger.Header{Began: test.began, KeptSince: test.kept, Forgone: ledger.Forgone{Before: test.forgone}}, noon)
+		if (r.KnownSince != nil) != (test.knownSince != 0) || r.KnownSince != nil && ms(*r.KnownSince) != test.knownSince || r.Forgotten != test.forgotten {
+			t.Errorf("%s: known since %v, forgotten %t", test.name, r.KnownSince, r.Forgotten)
+		}
+	}
 }

@@ -344,3 +344,62 @@ func TestReplayRefuses(t *testing.T) {
 		t.Error("no limit was replayed")
 	}
 }
+
+// TestAnExcessEndsToTheMillisecond, and with its period even if that ends now.
+func TestAnExcessEndsToTheMillisecond(t *testing.T) {
+	t.Parallel()
+	midnight := noon.Add(12 * time.Hour)
+	for _, test := range []struct {
+		window       string
+		period       budget.Period
+		intervals    [][3]float64
+		since, until time.Time
+	}{
+		{"4h", "", [][3]float64{{1, 10, 8}}, noon.Add(-8 * time.Hour), noon.Add(-6*time.Hour + time.Millisecond)},
+		{"", budget.Day, [][3]float64{{1, 4, -1}}, noon.Add(-2 * time.Hour), midnight},
+	} {
+		d := teamA()
+		d.GPUHours, d.Window, d.Period = "2", test.window, test.period
+		r, err := Replay(d, of(podsOf(test.intervals)...), noon.Add(-11*time.Hour), midnight, time.LoadLocation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []time.Time{test.since, test.until}
+		if len(r.Exceeded) != 1 || !slices.EqualFunc([]time.Time{r.Exceeded[0].Since, r.Exceeded[0].Until}, want, time.Time.Equal) {
+			t.Errorf("%s%s: %+v, want %s", test.window, test.period, r.Exceeded, want)
+		}
+	}
+}
+
+// TestAnExcessChargesWhoHeldGPUsThen, and for no other time.
+func TestAnExcessChargesWhoHeldGPUsThen(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, limit, window string
+		web                 [2]float64 // a GPU there, in addition to those of ml
+		intervals           [][3]float64
+		want                []map[string]int64
+	}{
+		{"begun during one", "1", "24h", [2]float64{2, -1}, [][3]float64{{1, 5, -1}}, []map[string]int64{{"ml": 4 * budget.Hour, "web": 2 * budget.Hour}}},
+		{
+			"all of one, and ended during the next", "5", "4h", [2]float64{22, 6}, [][3]float64{{2, 15, 14}, {2, 9, 8}},
+			[]map[string]int64{{"ml": budget.Hour, "web": 4*budget.Hour + 1}, {"ml": budget.Hour, "web": 5 * budget.Hour / 2}},
+		},
+	} {
+		d := teamA()
+		d.GPUHours, d.Window, d.Selector.Namespaces = test.limit, test.window, nil
+		records := podsOf(append(test.intervals, [3]float64{1, test.web[0], test.web[1]}))
+		records[len(records)-1].Set = set("web", "team", "a")
+		r, err := Replay(d, of(records...), noon.Add(-hours(24)), noon, time.LoadLocation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []map[string]int64
+		for _, e := range r.Exceeded {
+			got = append(got, e.ByNamespace)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}

@@ -197,3 +197,30 @@ func TestPartsAddUp(t *testing.T) {
 		}
 	})
 }
+
+// TestAClaimThatNoOtherHoldsIsNotDivided: what nothing confirms may have been held until its latest end.
+func TestAClaimThatNoOtherHoldsIsNotDivided(t *testing.T) {
+	t.Parallel()
+	d, r := teamOf("pod"), byClaim("pod", ago(10*time.Hour), 0)
+	d.PodEndEstimate = ledger.EstimateEarliest
+	r.Allocation.Shown = ledger.Unconfirmed
+	r.End = ledger.End{Earliest: ago(9 * time.Hour), At: ago(time.Hour), Source: ledger.Estimated}
+	if u := judged(t, d, observed(), noon, r).Usage; u.Consumed != budget.Hour || u.ErrorBound != 8*budget.Hour {
+		t.Errorf("%d are used, by the bound %d more", u.Consumed, u.ErrorBound)
+	}
+}
+
+// TestAHoldThatMayBeEmptyIsAPart of the claim for as long as it may have lasted.
+func TestAHoldThatMayBeEmptyIsAPart(t *testing.T) {
+	t.Parallel()
+	d, r := teamOf("pod"), byClaim("pod", ago(2*time.Hour), 0)
+	d.PodEndEstimate = ledger.EstimateEarliest
+	r.End = ledger.End{Earliest: ago(2 * time.Hour), At: ago(time.Hour), Source: ledger.Estimated}
+	m, err := New(d, noon, ClaimsOf(of(r, byClaim("other", ago(4*time.Hour), 0))), time.LoadLocation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used, counts := m.Pod(r); !counts || used.Consumed != 0 || used.ErrorBound != budget.Hour/2 || used.GPUs.RatString() != "1/2" {
+		t.Errorf("%+v", used)
+	}
+}

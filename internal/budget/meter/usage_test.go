@@ -195,6 +195,9 @@ func TestLongBreakdownsKeepTheLargest(t *testing.T) {
 	if len(jobs) != MaxBreakdown || sum != u.Consumed || jobs["999"] != 1_000_000 || jobs["0"] != 0 || jobs[budget.Others] == 0 {
 		t.Errorf("%d entries, sum %d of %d", len(jobs), sum, u.Consumed)
 	}
+	if jobs := judged(t, d, observed(), noon, pods[:MaxBreakdown]...).Usage.ByLabel["job"]; len(jobs) != MaxBreakdown || jobs[budget.Others] != 0 {
+		t.Errorf("of as many as there may be, %d are kept and %d summed up", len(jobs), jobs[budget.Others])
+	}
 }
 
 func TestOverlapsAreNamed(t *testing.T) {
@@ -235,5 +238,18 @@ func TestOneBadBudgetIsInNobodysWay(t *testing.T) {
 	}
 	if results[2].Usage.Consumed != budget.Hour {
 		t.Errorf("%+v", results[2])
+	}
+}
+
+// TestWhatEndedAsTheWindowBeginsIsNotInIt: the budget does not count it, and no breakdown or overlap has it.
+func TestWhatEndedAsTheWindowBeginsIsNotInIt(t *testing.T) {
+	t.Parallel()
+	other := teamA()
+	other.Name = "other"
+	results := resultsOf(t, []budget.Declaration{teamA(), other}, []*ledger.Record{record("pod", "1", ago(30*time.Hour), ago(24*time.Hour))})
+	for n := range 2 {
+		if r, u := results[n], results[n].Usage; u.TrackedPods != 0 || len(u.ByNamespace) != 0 || len(r.Overlaps) != 0 {
+			t.Errorf("%+v", r)
+		}
 	}
 }

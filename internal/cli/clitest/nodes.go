@@ -67,7 +67,8 @@ func GuideNodes(t *testing.T) spotpools.Description {
 
 func (p nodePool) declaration() spotpool.Declaration {
 	d := spotpool.Declaration{
-		Name: p.name, Region: "ap-singapore", UID: "u-" + p.name, AccountID: "1", Minimum: min(p.instances, p.maximum), Maximum: p.maximum,
+		Name: p.name, Region: "ap-singapore", UID: "u-" + p.name, AccountID: "1", Currency: currency,
+		Minimum: min(p.instances, p.maximum), Maximum: p.maximum,
 		Offerings: []spotpool.Offering{{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}},
 	}
 	if !p.plain {

@@ -33,17 +33,19 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	again := launch("spot_pool/ap-singapore/a-done", 3, 1,
 		"launch 3 of 2026-01-02T02:54:05Z has an unknown outcome: the same request returns the same instances")
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
-	done := launch("spot_pool/ap-singapore/a-done", 4, 2, "capacity 2 is below minimum 4", "1.90 CNY an hour each")
+	done := launch("spot_pool/ap-singapore/a-done", 4, 2, "capacity 2 is below minimum 4", currency.Hourly(Price(t, "1.90"))+" each")
 	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
-	short := launch("spot_pool/ap-singapore/c-short", 3, 2, "capacity 1 is below minimum 3", "1.90 CNY an hour each")
-	refused := launch("spot_pool/ap-singapore/d-failed", 3, 2, "capacity 1 is below minimum 3", "1.90 CNY an hour each")
+	short := launch("spot_pool/ap-singapore/c-short", 3, 2, "capacity 1 is below minimum 3", currency.Hourly(Price(t, "1.90"))+" each")
+	refused := launch("spot_pool/ap-singapore/d-failed", 3, 2, "capacity 1 is below minimum 3", currency.Hourly(Price(t, "1.90"))+" each")
 	end := spotpool.Decision{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
-		Reasons: []string{"total 5 is above maximum 4", "chosen: ins-bbbbbbb1 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, 1.90 CNY an hour)"},
+		Reasons: []string{"total 5 is above maximum 4", "chosen: ins-bbbbbbb1 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, " +
+			currency.Hourly(Price(t, "1.90")) + ")"},
 	}
 	counts := func(minimum, maximum, capacity, total int, cost string) spotpool.Counts {
 		return spotpool.Counts{
 			Minimum: minimum, Maximum: maximum, Capacity: capacity, Total: total, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
+			Currency: currency,
 		}
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`}
@@ -113,7 +115,10 @@ func Unreachable() error {
 	}
 }
 
-// Price is a price in CNY.
+// currency is that of the reports.
+var currency = spotpool.CurrencyOf("")
+
+// Price is a price.
 func Price(t *testing.T, s string) spotpool.Price {
 	t.Helper()
 	p, err := spotpool.ParsePrice(s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -23,6 +24,7 @@ type CloudFlags struct {
 	camRole    string
 	podOIDC    bool
 	domain     string
+	currency   string
 	allowed    []string
 	forbidden  []string
 }
@@ -37,6 +39,8 @@ func (o *CloudFlags) Register(cmd *cobra.Command, s *process.Session) {
 	f.StringVar(&o.camRole, "cam-role-name", "", "CAM `ROLE` of this instance to use (TENCENTCLOUD_CAM_ROLE_NAME).")
 	f.BoolVar(&o.podOIDC, "enable-pod-oidc", false, "Use the identity that TKE gives to pods (TKE_*).")
 	f.StringVar(&o.domain, "domain", "", "Root `DOMAIN` of the API (TENCENTCLOUD_DOMAIN, or tencentcloudapi.com).")
+	f.Var(process.Choice(&o.currency, spotpool.CurrencyNames()...), "currency",
+		"Currency of the account's prices ("+spotpool.CurrencyVariable+", or that of the endpoint or domain).")
 	f.StringSliceVar(&o.allowed, "allowed-account-id", nil, "`ID` of an allowed account; can be repeated. If omitted, any account is allowed.")
 	f.StringSliceVar(&o.forbidden, "forbidden-account-id", nil, "`ID` of a forbidden account; can be repeated.")
 	process.AddFlags(cmd, "Tencent Cloud flags", f)
@@ -67,7 +71,7 @@ func (o *CloudFlags) Lazy() spotpools.Cloud {
 func (o *CloudFlags) Client(ctx context.Context) (*tencent.Client, error) {
 	config := tencent.Config{
 		Region: o.Region, Endpoint: o.endpoint, Profile: o.profile, SharedCredentialsDir: o.profileDir,
-		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain,
+		CamRoleName: o.camRole, EnablePodOIDC: o.podOIDC, Domain: o.domain, Currency: o.currency,
 		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: o.session.Logger(),
 	}
 	config = config.WithEnvironment(o.session.Getenv)

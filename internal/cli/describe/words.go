@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
-// Price is a price in CNY, or a dash if it is unknown.
+// Price is a price without its currency, or a dash if it is unknown.
 func Price(p spotpool.Price) string {
 	if p == 0 {
 		return "-"
@@ -61,4 +63,12 @@ func FirstOf(list []string, most int) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), more)
 	}
 	return strings.Join(list, ", ")
+}
+
+// LastRuns is the number of runs that failed, and the time of the first.
+func LastRuns(clock terminal.Clock, f declaration.Failing) string {
+	if f.Runs == 1 {
+		return "the last run, " + clock.When(f.LastAt)
+	}
+	return fmt.Sprintf("the last %d runs, since %s", f.Runs, clock.At(f.Since))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // budget explains a budget.
@@ -23,7 +24,7 @@ func (p *page) budget(e budgets.Description) {
 	p.Grants(e.Grants)
 	p.Add(terminal.Dim, "note: ", e.Messages...)
 	for _, d := range e.Decisions {
-		p.wouldDo(d, d.Reasons())
+		p.result(d)
 	}
 	if len(e.Decisions) == 0 && e.Observed {
 		p.say("a run would change nothing now")
@@ -42,6 +43,18 @@ func (p *page) budget(e budgets.Description) {
 		for _, key := range slices.Sorted(maps.Keys(u.ByLabel)) {
 			p.who(key, u.ByLabel[key])
 		}
+	}
+}
+
+// result adds a decision of a run now. One that the run would not carry out has its error instead of reasons.
+func (p *page) result(d outcome.Result) {
+	if d.Outcome != outcome.Skipped && d.Outcome != outcome.Failed {
+		p.wouldDo(d, d.Reasons())
+		return
+	}
+	p.Add(describe.OutcomeColor(d.Outcome), "a run would not ", d.Summary())
+	if d.Error != nil {
+		p.Error(d.Outcome, *d.Error)
 	}
 }
 

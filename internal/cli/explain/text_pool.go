@@ -22,7 +22,7 @@ func (p *page) pool(e spotpools.Description) {
 	if !e.Observed {
 		return
 	}
-	p.say("capacity %d of minimum %d, total %d of maximum %d, %s", e.Capacity, e.Minimum, e.Total, e.Maximum, hourly(e.HourlyPrice))
+	p.say("capacity %d of minimum %d, total %d of maximum %d, %s", e.Capacity, e.Minimum, e.Total, e.Maximum, hourly(e.Cost()))
 	switch {
 	case e.Phase == declaration.Creating:
 		p.Add(terminal.Yellow, "creating: ", "a run launches no instance for it")
@@ -59,11 +59,11 @@ func (p *page) pool(e spotpools.Description) {
 }
 
 // hourly is the price of a pool.
-func hourly(p spotpool.Price) string {
-	if p == 0 {
+func hourly(c spotpool.Cost) string {
+	if c.Price == 0 {
 		return "price unknown"
 	}
-	return p.String() + " CNY an hour"
+	return c.Currency.Hourly(c.Price)
 }
 
 // heldBack is why a pool launches nothing in any offering; empty if it may launch.
@@ -87,7 +87,7 @@ func (p *page) failing(f *declaration.Failing) {
 	if f == nil {
 		return
 	}
-	p.Failure(terminal.Red, "failing: ", fmt.Sprintf("the last %s, since %s: %s", describe.Plural(f.Runs, "run"), p.clock.At(f.Since), f.Error.Message),
+	p.Failure(terminal.Red, "failing: ", describe.LastRuns(p.clock, *f)+": "+f.Error.Message,
 		f.Error.Remedy)
 }
 
@@ -95,7 +95,7 @@ func (p *page) failing(f *declaration.Failing) {
 func (p *page) limits(d spotpools.Declared) {
 	line := fmt.Sprintf("allocation strategy %s, at most %d launches a run", d.AllocationStrategy, d.MaxLaunchesPerRun)
 	if d.MaxHourlyCost > 0 {
-		line += fmt.Sprintf(", at most %s CNY an hour in total", d.MaxHourlyCost)
+		line += fmt.Sprintf(", at most %s in total", d.Currency.Hourly(d.MaxHourlyCost))
 	}
 	if d.OnDemandBase > 0 {
 		line += fmt.Sprintf(", %d of them on-demand", d.OnDemandBase)
@@ -118,8 +118,9 @@ func (p *page) gate(g *spotpools.GateReport) {
 
 // offerings adds a line for each offering and charge type.
 func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
+	prices := describe.PricesOf(list, decide.Appraisal.Cost)
 	t := &terminal.Table{}
-	t.Add("OFFERING", "ZONE", "CHARGE", "CNY/H", "MAX PRICE", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
+	t.Add("OFFERING", "ZONE", "CHARGE", prices.Title(), "MAX PRICE", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
 	for _, a := range list {
 		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
@@ -134,7 +135,7 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 		if a.Stock != spotpool.StockUnknown {
 			stock = string(a.Stock)
 		}
-		t.Add(a.InstanceType, a.AvailabilityZone, paid, describe.Price(a.Price), limit, stock, vCPUs, quota, fmt.Sprint(a.Total), p.verdict(a, heldBack))
+		t.Add(a.InstanceType, a.AvailabilityZone, paid, prices.Cell(a.Cost()), limit, stock, vCPUs, quota, fmt.Sprint(a.Total), p.verdict(a, heldBack))
 	}
 	p.table(t, len(list), "VCPUS", "QUOTA", "TOTAL", "MAX PRICE", "STOCK")
 }
@@ -187,8 +188,9 @@ func (p *page) health(list []decide.Standing) {
 
 // instances adds what each instance counts as.
 func (p *page) instances(e spotpools.Description) {
+	prices := describe.PricesOf(e.Machines, decide.Member.Cost)
 	t := &terminal.Table{}
-	t.Add("INSTANCE", "TYPE", "ZONE", "CNY/H", "CONDITION", "COUNTS AS", "WHY")
+	t.Add("INSTANCE", "TYPE", "ZONE", prices.Title(), "CONDITION", "COUNTS AS", "WHY")
 	for n, s := range e.Standings {
 		m := e.Machines[n]
 		counts := "nothing"
@@ -198,7 +200,7 @@ func (p *page) instances(e spotpools.Description) {
 		case s.Counted:
 			counts = "total"
 		}
-		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, describe.Price(m.Price), string(m.Condition), counts, s.Why)
+		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, s.Why)
 	}
-	p.table(t, len(e.Standings), "CNY/H", "TYPE", "ZONE")
+	p.table(t, len(e.Standings), prices.Title(), "TYPE", "ZONE")
 }

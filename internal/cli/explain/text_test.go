@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -34,7 +35,8 @@ func shortPool(t *testing.T) spotpools.Description {
 		return spotpool.Offering{AvailabilityZone: "ap-singapore-" + zone, InstanceType: instanceType, SpotMaxPrice: yuan(t, limit)}
 	}
 	d := spotpool.Declaration{
-		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Minimum: 4, Maximum: 6, MaxHourlyCost: yuan(t, "12"), Budget: "team-b",
+		Name: "train", Region: "ap-singapore", UID: "u", AccountID: "1", Currency: "CNY", Minimum: 4, Maximum: 6,
+		MaxHourlyCost: yuan(t, "12"), Budget: "team-b",
 		Offerings: []spotpool.Offering{
 			place("2", "GN7.2XLARGE32", "2"), place("3", "GN7.2XLARGE32", "2"), place("2", "GN10X.2XLARGE40", "9"), place("4", "GN7.2XLARGE32", "2"),
 			place("3", "PNV4.7XLARGE116", "9"),
@@ -77,7 +79,7 @@ func shortPool(t *testing.T) spotpools.Description {
 		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
 		Why: &spotpools.Why{
 			Declared: spotpools.Declared{
-				AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
+				AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost, Currency: d.Currency,
 				MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, OnDemandFallback: d.OnDemandFallback,
 			},
 			Offerings: decide.Appraise(s, plan),
@@ -162,5 +164,37 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}}, time.Local)
 	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)
+	}
+}
+
+// TestARefusedDecisionIsNotSaidToBeMade: it has its reason, and what no pause reaches is listed.
+func TestARefusedDecisionIsNotSaidToBeMade(t *testing.T) {
+	t.Parallel()
+	e := exceededBudget()
+	w := budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}}
+	d := budget.Decision{Kind: budget.KindPause, Object: "budget/team-a", Owner: &w, Reasons: []string{"its limit is reached"}}
+	e.Decisions = []outcome.Result{outcome.Of(d, outcome.Skipped, &budget.NotPausedError{Workload: w, Reason: "a webhook says no"})}
+	e.Effects = []budget.Effect{budget.Unreached(budget.Pause, "Pod ml/bare", "uid", nil, "it has no owner", at)}
+	got := text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+	for _, want := range []string{
+		"a run would not pause Deployment ml/web\n", "skipped: Deployment ml/web: a webhook says no\n", "Pod ml/bare: it has no owner\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "a run would pause") {
+		t.Errorf("explained as\n%s", got)
+	}
+}
+
+// TestAnIneffectiveBudgetIsExplained: only what could not be observed makes the command fail.
+func TestAnIneffectiveBudgetIsExplained(t *testing.T) {
+	t.Parallel()
+	for observed, fails := range map[bool]bool{true: false, false: true} {
+		x := reconcile.Explanation{Budgets: []budgets.Description{{Report: budgets.Report{Observed: observed, Outcome: outcome.Failed}}}}
+		if err := verdict(x); (err != nil) != fails {
+			t.Errorf("observed (%t): %v", observed, err)
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 type table[T, R any] struct {
 	called    string // the name of a row
 	titles    []string
+	added     int               // the last columns that files of earlier versions may lack
 	cells     func(*T) []string // the first is the row's key, and the second its time
 	place     func(*T) place
 	rank      func(cells []string) int
@@ -144,16 +145,18 @@ func (t table[T, R]) source(format string, file *io.SectionReader) (func() (entr
 	}
 	r := csv.NewReader(file)
 	titles, err := r.Read()
-	if err != nil || !slices.Equal(titles, t.titles) {
+	older := len(t.titles) - t.added
+	if err != nil || len(titles) < older || len(titles) > len(t.titles) || !slices.Equal(titles, t.titles[:len(titles)]) {
 		return nil, errForm
 	}
+	lacking := make([]string, len(t.titles)-len(titles))
 	return func() (entry[T], error) {
 		cells, err := r.Read()
 		if err != nil {
 			return entry[T]{}, err
 		}
 		at, err := time.Parse(time.RFC3339, cells[1])
-		return entry[T]{place: place{at.UnixMilli(), t.rank(cells), cells[0]}, cells: cells}, err
+		return entry[T]{place: place{at.UnixMilli(), t.rank(cells), cells[0]}, cells: append(cells, lacking...)}, err
 	}, nil
 }
 

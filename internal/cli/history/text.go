@@ -151,7 +151,7 @@ func (p *page) details(l *history.Line, then terminal.Clock) {
 		add("until", then.At(l.Until))
 	}
 	add("instances", strings.Join(l.InstanceIDs, " "))
-	add("price", l.Price)
+	add("price", l.Cost())
 	add("outcome", strings.ReplaceAll(l.Outcome, "_", " "))
 	add("by", strings.TrimSpace(l.Actor+" "+run(l.RunID)))
 }

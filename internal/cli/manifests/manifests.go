@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 const manifestsHelp = `Print the Kubernetes objects that run gpupool in a cluster, for kubectl apply:
@@ -129,6 +130,9 @@ func New(s *process.Session) *cobra.Command {
 		"`NUMBER` of budgets whose new GPU pods can be blocked at once, 1 to 64: one policy binding each.")
 	f.StringVar(&o.manifests.CredentialsSecret, "credentials-secret", manifests.DefaultCredentialsSecret,
 		"`NAME` of the Secret with environment variables of runs. It can be absent.")
+	process.ChoiceVar(cmd, &o.manifests.Currency, "currency", "", "Currency of the account's prices, for runs. If omitted, "+
+		"that of the Secret, or of the API host.",
+		spotpool.CurrencyNames()...)
 	process.ChoiceVar(cmd, &o.mode, "mode", "", "Object that runs gpupool: a CronJob, or a Deployment. A Deployment runs every 40s and "+
 		"reacts to interruption notices at once; with serve, it also serves the API and metrics.",
 		string(manifests.CronJob), string(manifests.Deployment), string(manifests.Serve))

@@ -48,8 +48,9 @@ func New(s *process.Session) *cobra.Command {
 		Long: `Show the prices of GPU instance types in the zones of a region, spot and on-demand,
 and their stock. If nothing matches, print what is sold instead, with exit code 1.
 
-Prices are in CNY an hour for CPU, memory and GPU, without disks and bandwidth. Stock
-is what Tencent Cloud reports. It is a hint: only a launch proves it.`,
+Prices are for an hour of CPU, memory and GPU, in the account's currency, without disks
+and bandwidth. Stock is what Tencent Cloud reports. It is a hint: only a launch
+proves it.`,
 		Example: offersExamples,
 		Args:    process.NoArguments,
 		RunE:    s.Command(o.run),
@@ -206,7 +207,7 @@ func (r report) text(style terminal.Style) string {
 		t.Fit(style.Width, "VCPU", "MEMORY", "ON-DEMAND")
 	}
 	t.Write(&out)
-	out.WriteString("\nON-DEMAND and SPOT are prices in CNY an hour; STOCK is spot stock.\n")
+	fmt.Fprintf(&out, "\nON-DEMAND and SPOT are prices in %s an hour; STOCK is spot stock.\n", r.Offers[0].Currency)
 	if left := r.quota(); len(left) > 0 {
 		for _, line := range terminal.Wrap("Unused spot vCPU quota: "+strings.Join(left, ", "), style.Width, "  ") {
 			fmt.Fprintln(&out, line)

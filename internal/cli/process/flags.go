@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 )
@@ -27,6 +28,9 @@ func (c choiceFlag) Set(s string) error {
 	*c.value = s
 	return nil
 }
+
+// Choice is the value of a flag with a fixed set of values.
+func Choice(value *string, allowed ...string) pflag.Value { return choiceFlag{value, allowed} }
 
 // ChoiceVar gives a command a flag with a fixed set of values.
 func ChoiceVar(cmd *cobra.Command, value *string, name, shorthand, usage string, allowed ...string) {

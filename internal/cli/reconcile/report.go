@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // rowsAtMost is how many objects a table lists before it omits those in sync.
@@ -106,6 +107,7 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		shown = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return after(p) == state.InSync })
 	}
 	withNodes := describe.HasNodes(pools, func(p spotpools.Report) spotpools.Report { return p })
+	prices := describe.PricesOf(pools, func(p spotpools.Report) spotpool.Cost { return p.Cost() })
 	writeTable(out, style, len(shown), len(pools), "pools are InSync.", func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		row := func(nodes, outcome string, cells ...string) {
@@ -114,14 +116,14 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 			}
 			t.Add(append(cells, outcome)...)
 		}
-		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "CNY/H")
+		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", prices.Title())
 		for _, p := range shown {
 			row(describe.NodesCell(style, p), style.Paint(describe.StateColor(after(p)), string(after(p))),
 				describe.PoolName(p), describe.Observed(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-				describe.Observed(p, p.Total), describe.Price(p.HourlyPrice))
+				describe.Observed(p, p.Total), prices.Cell(p.Cost()))
 		}
 		return t
-	}, "CNY/H", "TOTAL", "MAXIMUM")
+	}, prices.Title(), "TOTAL", "MAXIMUM")
 }
 
 // writeBudgets writes the states of budgets. If there are many, those below their alert

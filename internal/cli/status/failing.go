@@ -1,7 +1,6 @@
 package status
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
@@ -23,7 +22,7 @@ type failures struct {
 func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
 	lines := len(d.Lines)
 	if last := f.last; last != nil {
-		d.Failure(terminal.Red, "failing: ", runsText(clock, *last)+": "+last.Error.Message, last.Error.Remedy)
+		d.Failure(terminal.Red, "failing: ", describe.LastRuns(clock, *last)+": "+last.Error.Message, last.Error.Remedy)
 	}
 	remedy := ""
 	if f.last != nil {
@@ -50,14 +49,6 @@ func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 // addSkipped adds why the last runs skipped an object.
 func addSkipped(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
 	if last != nil {
-		d.Add(terminal.Yellow, "skipped: ", runsText(clock, *last)+": "+last.Error.Message)
+		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+last.Error.Message)
 	}
-}
-
-// runsText is the number of runs, and the time of the first.
-func runsText(clock terminal.Clock, f declaration.Failing) string {
-	if f.Runs == 1 {
-		return "the last run, " + clock.When(f.LastAt)
-	}
-	return fmt.Sprintf("the last %d runs, since %s", f.Runs, clock.At(f.Since))
 }

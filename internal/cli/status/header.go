@@ -154,22 +154,32 @@ func totalsText(r reconcile.StatusReport) string {
 	if len(r.SpotPools) > 0 {
 		t := r.Totals.SpotPools
 		instances := fmt.Sprintf("total %d, capacity %d", t.Total, t.Capacity)
-		if t.HourlyPrice > 0 {
-			instances += fmt.Sprintf(", %s CNY/h", t.HourlyPrice)
+		for _, c := range t.HourlyPrices {
+			instances += ", " + c.Currency.Amount(c.Price) + "/h"
 		}
-		if !slices.ContainsFunc(r.SpotPools, func(p spotpools.Description) bool { return p.Observed }) {
-			instances = "instances unknown"
-		}
+		instances = asObserved(instances, "instances", t.Unobserved, len(r.SpotPools))
 		parts = append(parts, fmt.Sprintf("Pools: %s; %s.", countStates(r.SpotPools, func(p spotpools.Description) state.State { return p.State }), instances))
 	}
 	if len(r.Budgets) > 0 {
 		parts = append(parts, fmt.Sprintf("Budgets: %s.", countStates(r.Budgets, func(b budgets.Description) state.State { return b.State[0] })))
 	}
 	if t := r.Totals.StockPools; t != nil {
-		parts = append(parts, fmt.Sprintf("Stock pools: %s; %d available of %d desired.",
-			countStates(r.StockPools, func(p stockpools.Description) state.State { return p.State }), t.Available, t.Desired))
+		pods := asObserved(fmt.Sprintf("%d available of %d desired", t.Available, t.Desired), "pods", t.Unobserved, len(r.StockPools))
+		counts := countStates(r.StockPools, func(p stockpools.Description) state.State { return p.State })
+		parts = append(parts, fmt.Sprintf("Stock pools: %s; %s.", counts, pods))
 	}
 	return strings.Join(parts, " ")
+}
+
+// asObserved returns a sum over objects, with how many of them could not be observed.
+func asObserved(sum, of string, unobserved, all int) string {
+	switch {
+	case unobserved == all:
+		return of + " unknown"
+	case unobserved > 0:
+		return fmt.Sprintf("%s; %d not observed", sum, unobserved)
+	}
+	return sum
 }
 
 // countStates counts objects by state, the worst first: "1 Failing, 30 InSync".

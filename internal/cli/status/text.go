@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
@@ -66,7 +67,7 @@ func text(v layout, r reconcile.StatusReport) (s string) {
 	if len(budgets) > 0 && len(pools) > 0 {
 		out.WriteByte('\n')
 	}
-	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "DRIFTED", "CNY/H", "TOTAL", "MAXIMUM", "MINIMUM")
+	writeTable(&out, v, "pools", poolColumns(r.SpotPools), pools, all, "DRIFTED", pricesOf(r.SpotPools).Title(), "TOTAL", "MAXIMUM", "MINIMUM")
 	if len(stock) > 0 && len(budgets)+len(pools) > 0 {
 		out.WriteByte('\n')
 	}
@@ -127,11 +128,15 @@ func writeTable(out *bytes.Buffer, v layout, noun string, columns []string, entr
 }
 
 func poolColumns(pools []spotpools.Description) []string {
-	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "DRIFTED", "CNY/H"}
+	columns := []string{"POOL", "STATE", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", "DRIFTED", pricesOf(pools).Title()}
 	if hasNodes(pools) {
 		columns = append(columns, describe.NodesColumn)
 	}
 	return columns
+}
+
+func pricesOf(pools []spotpools.Description) describe.Prices {
+	return describe.PricesOf(pools, func(p spotpools.Description) spotpool.Cost { return p.Cost() })
 }
 
 func hasNodes(pools []spotpools.Description) bool {
@@ -141,7 +146,7 @@ func hasNodes(pools []spotpools.Description) bool {
 // poolEntries are the rows of pools, the worst first.
 func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) []entry {
 	var entries []entry
-	withNodes := hasNodes(pools)
+	withNodes, prices := hasNodes(pools), pricesOf(pools)
 	for _, p := range pools {
 		name := describe.PoolName(p.Report)
 		entries = append(entries, entry{
@@ -149,7 +154,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 			numbers: func(style terminal.Style) []string {
 				cells := []string{
 					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-					describe.Observed(p.Report, p.Total), describe.Observed(p.Report, p.Drifted), describe.Price(p.HourlyPrice),
+					describe.Observed(p.Report, p.Total), describe.Observed(p.Report, p.Drifted), prices.Cell(p.Cost()),
 				}
 				if withNodes {
 					cells = append(cells, describe.NodesCell(style, p.Report))

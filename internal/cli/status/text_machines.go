@@ -16,12 +16,13 @@ import (
 
 // machineLines are the instances of a pool as a table, with their nodes.
 func machineLines(v layout, p spotpools.Description, at time.Time) []string {
+	prices := describe.PricesOf(p.Machines, decide.Member.Cost)
 	return terminal.Fitted(v.style, max(0, v.width-detailsIndent), func(style terminal.Style) *terminal.Table {
 		t := &terminal.Table{}
 		row := func(node []string, condition string, cells ...string) {
 			t.Add(slices.Concat(cells, node, []string{condition})...)
 		}
-		row(nodeColumns(p), "CONDITION", "INSTANCE", "ZONE", "TYPE", "CHARGE", "AGE", "PRIVATE IP", "PUBLIC IP", "CNY/H")
+		row(nodeColumns(p), "CONDITION", "INSTANCE", "ZONE", "TYPE", "CHARGE", "AGE", "PRIVATE IP", "PUBLIC IP", prices.Title())
 		for _, m := range p.Machines {
 			launched := "-"
 			if !m.LaunchedAt.IsZero() {
@@ -32,10 +33,10 @@ func machineLines(v layout, p spotpools.Description, at time.Time) []string {
 				paid = "on-demand"
 			}
 			row(nodeCells(style, p, m), conditionText(style, m), m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
-				orDash(m.PrivateIP), orDash(m.PublicIP), describe.Price(m.Price))
+				orDash(m.PrivateIP), orDash(m.PublicIP), prices.Cell(m.Cost()))
 		}
 		return t
-	}, "PUBLIC IP", "CNY/H", "CHARGE", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
+	}, "PUBLIC IP", prices.Title(), "CHARGE", "PRIVATE IP", "AGE", "TYPE", "ZONE").Lines()
 }
 
 // nodeColumns are the titles of nodeCells.

@@ -138,17 +138,19 @@ func neverJoin(r *rig) {
 	}
 	for range 3 {
 		r.pass(time.Hour)
-		r.says(r.reconcile(), "replacement is suspended: 2 instances of the configuration", "in a row never joined the cluster", "gpupool release")
+		r.says(r.reconcile(), "replacement is suspended: 2 instances in a row failed before they had worked for an hour", "gpupool release")
 	}
 	r.audit.Wants(r.t, "for hours")
 
 	r.fleet.breaks(false)
 	r.fleet.ready(r.t, 2)
+	r.reconcile() // which sees it join
+	r.pass(time.Hour)
 	text := r.reconcile()
 	if r.says(text, "are replaced again, which was suspended since"); strings.Contains(text, "replacing is suspended") {
-		r.t.Errorf("one has joined:\n%s", text)
+		r.t.Errorf("one has worked for an hour:\n%s", text)
 	}
-	r.audit.Wants(r.t, "once one has joined", "mark "+nodeOf(late))
+	r.audit.Wants(r.t, "once one has worked for an hour", "mark "+nodeOf(late))
 	r.runs(2)
 	r.left(kept, late)
 }

@@ -120,7 +120,7 @@ func (g *Groups) AutoscalingV2() AutoscalingV2 {
 	return AutoscalingV2{g.of(autoscalingv2.SchemeGroupVersion)}
 }
 
-// BatchV1 has the Jobs.
+// BatchV1 has the Jobs and CronJobs.
 func (g *Groups) BatchV1() BatchV1 { return BatchV1{g.of(batchv1.SchemeGroupVersion)} }
 
 // CoordinationV1 has the Leases.

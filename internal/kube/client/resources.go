@@ -151,6 +151,11 @@ func (g BatchV1) Jobs(namespace string) *gentype.ClientWithList[*batchv1.Job, *b
 	return resource[batchv1.Job, batchv1.JobList](g.group, "jobs", namespace)
 }
 
+// CronJobs returns the client for a namespace.
+func (g BatchV1) CronJobs(namespace string) *gentype.ClientWithList[*batchv1.CronJob, *batchv1.CronJobList] {
+	return resource[batchv1.CronJob, batchv1.CronJobList](g.group, "cronjobs", namespace)
+}
+
 // Leases returns the client for a namespace.
 func (g CoordinationV1) Leases(namespace string) *Leases {
 	return resource[coordinationv1.Lease, coordinationv1.LeaseList](g.group, "leases", namespace)

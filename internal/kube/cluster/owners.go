@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,7 +26,7 @@ func (c *enforcer) Owners(ctx context.Context, pods []budget.Pod, rules gpu.Rule
 	if err != nil {
 		return nil, err
 	}
-	known := &owners{cluster: c, table: table, found: map[budget.Workload]found{}}
+	known := &owners{cluster: c, table: table, found: map[budget.Workload]found{}, autoscalers: map[string][]autoscalingv2.HorizontalPodAutoscaler{}}
 	out := make(map[string]budget.Ownership, len(pods))
 	for _, p := range pods {
 		if p.Owner == nil {
@@ -43,6 +46,8 @@ type owners struct {
 	cluster *enforcer
 	table   *gpu.Table
 	found   map[budget.Workload]found // by what a pod names
+	// autoscalers are by namespace.
+	autoscalers map[string][]autoscalingv2.HorizontalPodAutoscaler
 }
 
 // found is the verified owner of a pod.
@@ -106,8 +111,53 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 	}
 	f.ownership = budget.Ownership{
 		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), ToleratesDisruption: toleratesDisruption(object),
+		Obstacle: cmp.Or(pauseObstacle(object), o.scaledFromZero(ctx, w)), FailuresLeft: failuresLeft(object),
 	}
-	return f, nil
+	if j, isJob := object.(job); isJob {
+		f.ownership.CronJob, err = o.cronJobOf(ctx, j)
+	}
+	return f, err
+}
+
+// cronJobOf returns the CronJob that started a Job, or nil. A role without the right to read it is an obstacle.
+func (o *owners) cronJobOf(ctx context.Context, j job) (*budget.Ownership, error) {
+	owner := gpu.ControllerOf(j)
+	if owner == nil {
+		return nil, nil
+	}
+	w := budget.Workload{Namespace: j.Namespace, Owner: *owner}
+	if !w.IsCronJob() {
+		return nil, nil
+	}
+	object, err := o.cluster.find(ctx, w)
+	var not *budget.NotPausedError
+	switch {
+	case errors.As(err, &not):
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		return &budget.Ownership{Workload: w, Obstacle: err.Error() + "; apply the manifests again"}, nil
+	case err != nil:
+		return nil, err
+	}
+	c, template := object.(cronJob), object.template()
+	if !c.starts(j) || !o.table.MayHold(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}) {
+		return nil, nil
+	}
+	return &budget.Ownership{Workload: w, Labels: template.Labels, Stopped: c.stopped(), Obstacle: pauseObstacle(c)}, nil
+}
+
+// scaledFromZero returns which autoscaler would undo a pause of a workload, or "". Autoscalers that cannot be
+// listed are an error of the pause, which looks again.
+func (o *owners) scaledFromZero(ctx context.Context, w budget.Workload) string {
+	if !scalable(w) {
+		return ""
+	}
+	list, known := o.autoscalers[w.Namespace]
+	if !known {
+		list, _ = o.cluster.autoscalers(ctx, w.Namespace)
+		o.autoscalers[w.Namespace] = list
+	}
+	return scaledBy(list, w).Obstacle()
 }
 
 // deploymentOf is the Deployment of a ReplicaSet, and what the latter selects.
@@ -134,18 +184,43 @@ func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.
 // workload. For a Job it is one, unless its pod failure policy ignores it.
 func toleratesDisruption(o workload) bool {
 	j, isJob := o.(job)
-	if !isJob {
-		return true
-	}
-	if j.Spec.PodFailurePolicy == nil {
-		return false
-	}
-	for _, rule := range j.Spec.PodFailurePolicy.Rules {
-		for _, pattern := range rule.OnPodConditions {
-			if pattern.Type == corev1.DisruptionTarget && pattern.Status == corev1.ConditionTrue {
-				return rule.Action == batchv1.PodFailurePolicyActionIgnore
+	return !isJob || onDisruption(j) == batchv1.PodFailurePolicyActionIgnore
+}
+
+// onDisruption returns what the pod failure policy of a Job does about an evicted pod. Without one, the pod
+// counts as a failure.
+func onDisruption(j job) batchv1.PodFailurePolicyAction {
+	if j.Spec.PodFailurePolicy != nil {
+		for _, rule := range j.Spec.PodFailurePolicy.Rules {
+			for _, pattern := range rule.OnPodConditions {
+				if pattern.Type == corev1.DisruptionTarget && pattern.Status == corev1.ConditionTrue {
+					return rule.Action
+				}
 			}
 		}
 	}
-	return false
+	return batchv1.PodFailurePolicyActionCount
+}
+
+// failuresLeft returns how many pods of a Job can still fail. Of an indexed Job with a limit for each index, the
+// failures of an index are unknown, unless none is allowed.
+func failuresLeft(o workload) int {
+	j, isJob := o.(job)
+	if !isJob || onDisruption(j) == batchv1.PodFailurePolicyActionFailJob {
+		return 0
+	}
+	if perIndex := j.Spec.BackoffLimitPerIndex; perIndex != nil {
+		if *perIndex == 0 {
+			return 0
+		}
+		return math.MaxInt32
+	}
+	limit, failed := 6, int(j.Status.Failed) // the default, which the API server fills in
+	if j.Spec.BackoffLimit != nil {
+		limit = int(*j.Spec.BackoffLimit)
+	}
+	if of := j.Status.UncountedTerminatedPods; of != nil {
+		failed += len(of.Failed)
+	}
+	return max(0, limit-failed)
 }

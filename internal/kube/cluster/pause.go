@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,31 +26,44 @@ func (c *enforcer) Workload(ctx context.Context, w budget.Workload) (budget.Work
 	return budget.WorkloadState{
 		Workload: w, ResourceVersion: o.GetResourceVersion(), Replicas: o.replicas(),
 		Labels: o.template().Labels, PriorityClassName: o.template().Spec.PriorityClassName,
-		Stopped: o.stopped(), PauseObstacle: pauseObstacle(o),
+		Stopped: o.stopped(), PauseObstacle: pauseObstacle(o), CreatedAt: o.GetCreationTimestamp().Time, Concurrent: concurrent(o),
 	}, nil
 }
 
-// Autoscaler returns which autoscaler scales a workload, or nothing. The controller of autoscalers leaves a
-// workload alone that has no replicas, unless minReplicas is 0. One that another object controls, as KEDA's
-// ScaledObject does, is scaled from zero by that.
+// scalable reports whether a workload has a number of replicas.
+func scalable(w budget.Workload) bool { return w.Kind != "Job" && w.Kind != "CronJob" }
+
+// Autoscaler returns which autoscaler scales a workload, or nothing.
 func (c *enforcer) Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error) {
-	if w.Kind == "Job" {
+	if !scalable(w) {
 		return budget.Autoscaler{}, nil
 	}
-	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(w.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return budget.Autoscaler{}, kubeclient.Wrap("list", "horizontalpodautoscalers in "+w.Namespace, err)
-	}
-	for _, h := range list.Items {
-		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
-			fromZero := h.Spec.MinReplicas != nil && *h.Spec.MinReplicas == 0 || metav1.GetControllerOfNoCopy(&h) != nil
-			return budget.Autoscaler{Name: h.Name, FromZero: fromZero}, nil
-		}
-	}
-	return budget.Autoscaler{}, nil
+	list, err := c.autoscalers(ctx, w.Namespace)
+	return scaledBy(list, w), err
 }
 
-// Pause suspends a Job, or scales a Deployment or StatefulSet to zero, if it is
+func (c *enforcer) autoscalers(ctx context.Context, namespace string) ([]autoscalingv2.HorizontalPodAutoscaler, error) {
+	list, err := c.kube.AutoscalingV2().HorizontalPodAutoscalers(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, kubeclient.Wrap("list", "horizontalpodautoscalers in "+namespace, err)
+	}
+	return list.Items, nil
+}
+
+// scaledBy returns which autoscaler of its namespace scales a workload. The controller of autoscalers leaves a
+// workload without replicas as it is, unless minReplicas is 0. One that another object controls, as KEDA's
+// ScaledObject does, is scaled from zero by that.
+func scaledBy(list []autoscalingv2.HorizontalPodAutoscaler, w budget.Workload) budget.Autoscaler {
+	for _, h := range list {
+		if t := h.Spec.ScaleTargetRef; t.Kind == w.Kind && t.Name == w.Name {
+			fromZero := h.Spec.MinReplicas != nil && *h.Spec.MinReplicas == 0 || metav1.GetControllerOfNoCopy(&h) != nil
+			return budget.Autoscaler{Name: h.Name, FromZero: fromZero}
+		}
+	}
+	return budget.Autoscaler{}
+}
+
+// Pause suspends a Job or a CronJob, or scales a Deployment or StatefulSet to zero, if it is
 // still as it was seen. Else the error is budget.ErrWorkloadChanged.
 func (c *enforcer) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.turn(ctx, seen, true, 0)
@@ -61,8 +75,8 @@ func (c *enforcer) Resume(ctx context.Context, seen budget.WorkloadState, replic
 	return c.turn(ctx, seen, false, replicas)
 }
 
-// turn stops or starts exactly the observed workload by the smallest change: the scale subresource if it has
-// replicas, or one field of a Job.
+// turn stops or starts exactly the observed workload by the smallest change. That is the scale subresource if it
+// has replicas, or one field of a Job or a CronJob.
 func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop bool, replicas int32) error {
 	resource, _ := resourceOf(seen.Workload)
 	object := fmt.Sprintf("%s/scale %s/%s", resource, seen.Namespace, seen.Name)
@@ -73,9 +87,9 @@ func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop boo
 	options := metav1.UpdateOptions{FieldManager: fieldManager}
 	verb, err := "update", error(nil)
 	switch resource {
-	case "jobs":
-		verb, object = "patch", fmt.Sprintf("jobs %s/%s", seen.Namespace, seen.Name)
-		err = c.suspend(ctx, seen, stop)
+	case "jobs", "cronjobs":
+		verb, object = "patch", fmt.Sprintf("%s %s/%s", resource, seen.Namespace, seen.Name)
+		err = c.suspend(ctx, resource, seen, stop)
 	case "deployments":
 		_, err = c.kube.AppsV1().Deployments(seen.Namespace).UpdateScale(ctx, seen.Name, scale, options)
 	case "statefulsets":
@@ -94,9 +108,9 @@ func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop boo
 	return kubeclient.Wrap(verb, object, err)
 }
 
-// suspend patches one field of a Job. The resource version in a patch is its
+// suspend patches one field of a Job or a CronJob. The resource version in a patch is its
 // condition, and no two objects have the same one.
-func (c *enforcer) suspend(ctx context.Context, seen budget.WorkloadState, stop bool) error {
+func (c *enforcer) suspend(ctx context.Context, resource string, seen budget.WorkloadState, stop bool) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": seen.ResourceVersion},
 		"spec":     map[string]bool{"suspend": stop},
@@ -104,8 +118,8 @@ func (c *enforcer) suspend(ctx context.Context, seen budget.WorkloadState, stop 
 	if err != nil {
 		return err
 	}
-	_, err = c.kube.BatchV1().Jobs(seen.Namespace).Patch(ctx, seen.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
-	return err
+	return c.kube.BatchV1().RESTClient().Patch(types.MergePatchType).Namespace(seen.Namespace).Resource(resource).Name(seen.Name).
+		VersionedParams(&metav1.PatchOptions{FieldManager: fieldManager}, kubeclient.ParameterCodec).Body(patch).Do(ctx).Error()
 }
 
 func notPaused(w budget.Workload, reason string) *budget.NotPausedError {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,13 +21,15 @@ import (
 type workload interface {
 	metav1.Object
 	stopped() bool
-	replicas() int32 // one where none is given; of a Job, none
+	replicas() int32 // one where none is given; of a Job or a CronJob, none
 	selector() *metav1.LabelSelector
 	template() *corev1.PodTemplateSpec
 }
 
 // resources are the kinds of workloads that can be paused.
-var resources = map[string]string{"batch/v1/Job": "jobs", "apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets"}
+var resources = map[string]string{
+	"batch/v1/Job": "jobs", "batch/v1/CronJob": "cronjobs", "apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets",
+}
 
 // resourceOf is the resource of a workload; false if it can't be paused.
 func resourceOf(w budget.Workload) (string, bool) {
@@ -43,6 +46,8 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 	switch resource {
 	case "jobs":
 		object, err = c.kube.BatchV1().Jobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
+	case "cronjobs":
+		object, err = c.kube.BatchV1().CronJobs(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	case "deployments":
 		object, err = c.kube.AppsV1().Deployments(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	case "statefulsets":
@@ -60,11 +65,13 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 	return o, nil
 }
 
-// workloadOf is a Job, Deployment or StatefulSet.
+// workloadOf is a Job, CronJob, Deployment or StatefulSet.
 func workloadOf(o runtime.Object) workload {
 	switch of := o.(type) {
 	case *batchv1.Job:
 		return job{of}
+	case *batchv1.CronJob:
+		return cronJob{of}
 	case *appsv1.Deployment:
 		return deployment{of}
 	case *appsv1.StatefulSet:
@@ -79,6 +86,25 @@ func (j job) stopped() bool                     { return j.Spec.Suspend != nil &
 func (j job) replicas() int32                   { return 0 }
 func (j job) selector() *metav1.LabelSelector   { return j.Spec.Selector }
 func (j job) template() *corev1.PodTemplateSpec { return &j.Spec.Template }
+
+type cronJob struct{ *batchv1.CronJob }
+
+func (c cronJob) stopped() bool                     { return c.Spec.Suspend != nil && *c.Spec.Suspend }
+func (c cronJob) replicas() int32                   { return 0 }
+func (c cronJob) selector() *metav1.LabelSelector   { return nil } // it has Jobs, not pods
+func (c cronJob) template() *corev1.PodTemplateSpec { return &c.Spec.JobTemplate.Spec.Template }
+
+// starts reports whether the CronJob started a Job that is not finished. The owner reference of the Job is no
+// proof: everyone who can create Jobs can write it.
+func (c cronJob) starts(j job) bool {
+	return slices.ContainsFunc(c.Status.Active, func(of corev1.ObjectReference) bool { return of.UID == j.UID })
+}
+
+// concurrent reports whether a workload is a CronJob that may run several Jobs at once.
+func concurrent(o workload) bool {
+	c, isCronJob := o.(cronJob)
+	return isCronJob && c.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent && c.Spec.ConcurrencyPolicy != batchv1.ReplaceConcurrent
+}
 
 type deployment struct{ *appsv1.Deployment }
 

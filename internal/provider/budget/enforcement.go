@@ -63,8 +63,9 @@ func enforcementAttributes() map[string]schema.Attribute {
 	absent := defaults.Enforce
 	return map[string]schema.Attribute{
 		"action": kit.DefaultChoice(absent.Action, "Action when the limit is reached. `alert_only` only alerts. `freeze` blocks new GPU pods of the selector. "+
-			"`pause` suspends the pods' Jobs, and scales their Deployments and StatefulSets to zero. `evict` freezes, and evicts pods with the eviction "+
-			"API, which respects disruption budgets. Freezes and pauses are reverted when usage falls below the limit, or the budget is destroyed."),
+			"`pause` suspends the pods' Jobs and CronJobs, and scales their Deployments and StatefulSets to zero. "+
+			"`evict` freezes, and evicts pods with the eviction API, which respects disruption budgets. Freezes and pauses are "+
+			"reverted when usage falls below the limit, or the budget is destroyed."),
 		"grace_period": kit.DefaultDuration(absent.GracePeriod, "Time before the action, from `\"0s\"` to `\"30d\"`, such as `\"30m\"`. It starts at the "+
 			"latest of three times: usage reached the limit, this limit was applied, and a run first reported the crossing."),
 		"max_evictions_per_run": schema.NumberAttribute{
@@ -85,9 +86,9 @@ func enforcementAttributes() map[string]schema.Attribute {
 			"protect pods."),
 		"on_manual_resume": kit.DefaultChoice(absent.OnManualResume, "Action if another user resumes a paused workload, for example with `kubectl scale`. "+
 			"`warn` reports the workload, and no longer counts it as paused. `pause` pauses it again."),
-		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "Action if pods of a paused workload still hold GPUs after ten minutes. `warn` lists the "+
-			"pods, and the run fails for this budget. `evict` evicts them, up to `max_evictions_per_run`, and gives pods that are terminating "+
-			"`max_grace_period`. It also freezes the selector until usage falls below the limit."),
+		"on_ineffective": kit.DefaultChoice(absent.OnIneffective, "Action if pods of a paused workload still hold GPUs after ten minutes, or if a pause "+
+			"does not reach them. `warn` lists the pods, and the run fails for this budget. `evict` evicts them, up to `max_evictions_per_run`, and "+
+			"gives pods that are terminating `max_grace_period`. It also freezes the selector until usage falls below the limit."),
 		"max_gap": kit.DefaultDuration(absent.MaxGap, "Longest gap between two observations with which estimated usage can cause pauses and evictions, from "+
 			"`\"1s\"` to `\"30d\"`. After a longer gap, certain usage must reach the limit. A freeze does not depend on this, since it terminates no pods."),
 	}

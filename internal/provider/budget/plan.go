@@ -134,7 +134,7 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
 	case core.Pause:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
-			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs of the selected pods, and scales their "+
+			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs and CronJobs of the selected pods. It scales their "+
 				"Deployments and StatefulSets to zero. They resume when usage falls below the limit. "+
 				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod))
 	}

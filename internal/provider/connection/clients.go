@@ -10,6 +10,7 @@ import (
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
@@ -45,6 +46,11 @@ func (c *clients) AccountID(ctx context.Context) (string, error) {
 		}
 		return client.AccountID(ctx)
 	})
+}
+
+// Currency returns the currency of the account's prices; false if provider arguments are unknown.
+func (c *clients) Currency() (spotpool.Currency, bool) {
+	return c.settings.Cloud.PriceCurrency(), len(c.settings.Unknown.Cloud()) == 0
 }
 
 // ClusterUID identifies the cluster by the uid of its namespace kube-system. The

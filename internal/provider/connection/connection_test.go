@@ -65,7 +65,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 	if _, err := os.Stat(s.Store.Path); err != nil || len(c.LostStore()) > 0 {
 		t.Errorf("who writes did not make the store: %v, %v", err, c.LostStore())
 	}
-	if _, err := pools.Cloud.AccountID(t.Context()); err == nil {
+	if _, err := pools.Cloud.Account(t.Context()); err == nil {
 		t.Error("there is an account without credentials")
 	}
 	if _, err := pools.Cluster(t.Context()); err == nil || !strings.Contains(err.Error(), "no Kubernetes cluster is configured") ||

@@ -45,6 +45,7 @@ func headline(doing string, err error) string {
 	var (
 		exists  *record.ExistsError
 		account *spotpools.AccountError
+		money   *spotpool.CurrencyError
 		cluster *record.ClusterError
 		budget  *spotpools.BudgetClusterError
 		missing *record.AbsentError
@@ -58,6 +59,8 @@ func headline(doing string, err error) string {
 		return Capital(exists.Title) + " exists already"
 	case errors.As(err, &account):
 		return "Wrong account"
+	case errors.As(err, &money):
+		return "Wrong currency"
 	case errors.As(err, &cluster), errors.As(err, &budget):
 		return "Wrong cluster"
 	case errors.As(err, &missing):

@@ -45,6 +45,8 @@ type Resource struct {
 	// WriteOnly is its argument that no state may tell anything of, not even by a
 	// fingerprint; empty if it has none.
 	WriteOnly string
+	// Provider is what its plans depend on of the provider's configuration; nil for nothing.
+	Provider func() string
 	// Type is the type of its state.
 	Type func() tftypes.Type
 	// Refresh refreshes the resource from its private state, and reports whether that
@@ -182,6 +184,9 @@ func (s *server) asApplied(req *tfprotov6.PlanResourceChangeRequest) bool {
 func (s *server) fingerprint(config *tfprotov6.DynamicValue) []byte {
 	sum := sha256.New()
 	sum.Write([]byte(s.version + "\n"))
+	if s.resource.Provider != nil {
+		sum.Write([]byte(s.resource.Provider() + "\n"))
+	}
 	sum.Write(config.MsgPack)
 	sum.Write(config.JSON)
 	return []byte(`"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`)

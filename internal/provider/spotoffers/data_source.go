@@ -49,7 +49,8 @@ func (s *offersDataSource) Schema(_ context.Context, _ datasource.SchemaRequest,
 					"gpus":              kit.ComputedText("GPUs of one instance, as a decimal: a share of a GPU is below 1."),
 					"vcpus":             kit.ComputedWhole("vCPUs of one instance."),
 					"memory_gb":         kit.ComputedWhole("Memory of one instance in GB."),
-					"price":             kit.ComputedText("Price of one instance in CNY an hour, as a decimal; null if unknown."),
+					"price":             kit.ComputedText("Hourly price of one instance, in `currency`, as a decimal; null if unknown."),
+					"currency":          kit.ComputedText("Currency of the price."),
 					"stock":             kit.ComputedText("Stock: `enough`, `normal`, `low` or `sold_out`; null if unknown."),
 				}},
 			},
@@ -77,6 +78,7 @@ type offer struct {
 	VCPUs            types.Int64  `tfsdk:"vcpus"`
 	MemoryGB         types.Int64  `tfsdk:"memory_gb"`
 	Price            types.String `tfsdk:"price"`
+	Currency         types.String `tfsdk:"currency"`
 	Stock            types.String `tfsdk:"stock"`
 }
 
@@ -130,7 +132,7 @@ func (m model) choose(offers []spotpool.Offer) []offer {
 			AvailabilityZone: types.StringValue(o.AvailabilityZone), InstanceType: types.StringValue(o.InstanceType),
 			GPUType: values.OfText(o.GPUType), GPUs: values.OfText(o.GPUs),
 			VCPUs: types.Int64Value(int64(o.VCPUs)), MemoryGB: types.Int64Value(int64(o.MemoryGB)),
-			Price: types.StringNull(), Stock: values.OfText(string(o.Stock)),
+			Price: types.StringNull(), Currency: values.OfText(string(o.Currency)), Stock: values.OfText(string(o.Stock)),
 		}
 		if o.Price > 0 {
 			list[n].Price = types.StringValue(o.Price.String())

@@ -61,7 +61,7 @@ func offeringAttributes() map[string]schema.Attribute {
 		"availability_zone": kit.Text(kit.Required, "Availability zone in the pool's region, such as `ap-singapore-2`."),
 		"instance_type":     kit.Text(kit.Required, "Instance type, such as `GN7.2XLARGE32`. The data source `gpupool_spot_offers` lists those that are sold."),
 		"subnet_id":         kit.Text(kit.Required, "Subnet of `vpc_id` in that zone, such as `subnet-a1b2c3d4`."),
-		"spot_max_price": kit.Text(kit.Optional, "Highest price of one spot instance, in CNY an hour, as a decimal string such as `\"3.50\"`. While the "+
+		"spot_max_price": kit.Text(kit.Optional, "Highest hourly price of one spot instance, in `currency`, as a decimal string such as `\"3.50\"`. While the "+
 			"market price is above it, nothing is launched in the offering. If omitted, the market price is paid. It does not apply to on-demand "+
 			"instances."),
 	}

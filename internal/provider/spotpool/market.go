@@ -98,14 +98,14 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 				fmt.Sprintf("%s in %s is sold out now: other offerings launch instead, or the pool waits.", o.InstanceType, o.AvailabilityZone))
 		case d.InstanceChargeType == core.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
 			diags.AddAttributeWarning(at.AtName("spot_max_price"), "Market price is above spot_max_price",
-				fmt.Sprintf("%s in %s costs %s CNY an hour now, and spot_max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
-					o.AvailabilityZone, offer.Price, o.SpotMaxPrice))
+				fmt.Sprintf("%s in %s costs %s now, and spot_max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
+					o.AvailabilityZone, d.Currency.Hourly(offer.Price), o.SpotMaxPrice))
 		}
 	}
 	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
 		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
-			fmt.Sprintf("At present prices the minimum of %d instances costs about %s CNY an hour, and max_hourly_cost is %s: the pool stays "+
-				"below its minimum.", d.Minimum, cost, d.MaxHourlyCost))
+			fmt.Sprintf("At present prices the minimum of %d instances costs about %s, and max_hourly_cost is %s: the pool stays "+
+				"below its minimum.", d.Minimum, d.Currency.Hourly(cost), d.MaxHourlyCost))
 	}
 }
 

@@ -26,6 +26,7 @@ type model struct {
 	kit.Record
 
 	AccountID      types.String `tfsdk:"account_id"`
+	Currency       types.String `tfsdk:"currency"`
 	Capacity       types.Int64  `tfsdk:"capacity"`
 	PlannedActions types.List   `tfsdk:"planned_actions"`
 }
@@ -46,6 +47,7 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 	m.joining.transfer(x, d)
 	m.Record.Transfer(x, &d.UID, &d.Generation, &d.ClusterUID)
 	attribute.Text(x, &m.AccountID, &d.AccountID)
+	attribute.Text(x, &m.Currency, &d.Currency)
 }
 
 var (
@@ -110,6 +112,7 @@ func (m model) filled(prior model, state spotpools.State) model {
 	m.Record = m.Record.Filled(d.UID, d.Generation, d.ClusterUID)
 	m.Region = values.Known(m.Region, types.StringValue(d.Region))
 	m.AccountID = values.Known(m.AccountID, types.StringValue(d.AccountID))
+	m.Currency = values.Known(m.Currency, values.OfText(string(d.Currency)))
 	capacity := prior.Capacity.ValueInt64() // zero before a creation
 	if observed(state) {
 		capacity = int64(state.Plan.Capacity)

@@ -59,8 +59,8 @@ func nodesFieldAttributes() map[string]schema.Attribute {
 			"Time for which a node is not Ready, or missing, before its instance is replaced, as a duration such as `\"10m\"`, at most `\"7d\"`."),
 		"max_replacements_per_run": kit.DefaultNumber(absent.MaxReplacementsPerRun,
 			"Highest number of instances that one run begins to replace, 1 or more. "+
-				"Replacement is suspended after two instances of one configuration in a row never "+
-				"joined. It is also suspended while at least two and over a third of the nodes in the pool, or in all pools, fail."),
+				"Replacement is suspended after two instances in a row failed before they had worked for "+
+				"an hour. It is also suspended while at least two and over a third of the nodes in the pool, or in all pools, fail."),
 		"match_address": kit.DefaultBool(absent.MatchAddress, "Whether a node without a provider ID is matched by its internal address. Use it only if "+
 			"no two networks of the cluster have the same addresses."),
 		"expected_labels": kit.TextMap(kit.Optional, "Labels of the pool's future nodes, such as `{ pool = \"train\" }`. They show which pods the pool "+

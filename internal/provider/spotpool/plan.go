@@ -37,6 +37,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		}
 		m.Region = types.StringValue(region)
 	}
+	m.Currency = r.currency(types.StringUnknown())
 	if m.Nodes.IsNull() {
 		m.ClusterUID = types.StringNull()
 	}
@@ -81,7 +82,8 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 		resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
 		m = m.keepPrior(ctx, req.Config, prior, &resp.Diagnostics).planned(prior)
 	}
-	changed := proposed && !m.equal(prior)
+	m.Currency = r.currency(prior.Currency)
+	changed := !m.equal(prior)
 	d, was := m.declaration(&resp.Diagnostics), prior.declaration(&diag.Diagnostics{})
 	if resp.Diagnostics.HasError() {
 		return
@@ -135,6 +137,10 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 			fmt.Sprintf("minimum changes from %d to %d, and maximum stays %d: instances are terminated only above maximum. Lower maximum, too, for fewer.",
 				was.Minimum, d.Minimum, d.Maximum))
 	}
+	if before, after := prior.Currency.ValueString(), m.Currency.ValueString(); before != "" && after != "" && after != before {
+		resp.Diagnostics.AddAttributeWarning(path.Root("currency"), "Prices change their currency",
+			fmt.Sprintf("max_hourly_cost and spot_max_price are in %s until now, and in %s from this apply on: change their values, too.", before, after))
+	}
 	if whole && d.Budget != was.Budget {
 		r.checkGate(ctx, d, &resp.Diagnostics)
 	}
@@ -142,6 +148,19 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if whole && !resp.Diagnostics.HasError() {
 		r.checkImage(ctx, was, d, &resp.Diagnostics)
 	}
+}
+
+// currency returns the currency of the connection, with which an apply records the pool; otherwise
+// if provider arguments are unknown.
+func (r *poolResource) currency(otherwise types.String) types.String {
+	if r.Connection == nil {
+		return otherwise
+	}
+	currency, known := r.Connection.Currency()
+	if !known {
+		return otherwise
+	}
+	return types.StringValue(string(currency))
 }
 
 // keepPrior gives the values that no update changes, or that are planned later, their prior

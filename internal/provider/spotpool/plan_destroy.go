@@ -51,6 +51,7 @@ func (r *poolResource) warnOfTermination(ctx context.Context, doing string, m mo
 				fmt.Sprintf("%s it terminates all of its instances. They cannot be listed now: %s.", doing, strings.TrimSuffix(err.Error(), ".")))
 			return
 		}
+		d.Currency = seen.Currency // a destroy does not depend on prices
 		held = heldOf(decide.Decide(decide.Situation{
 			Declaration: d, Observation: seen.observation(d.Region, d.AccountID), Journal: seen.Journal, Now: seen.At,
 		}))

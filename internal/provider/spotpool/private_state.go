@@ -27,6 +27,7 @@ type privateState struct {
 	Recorded  bool            `json:"recorded"` // the store had a record of the pool
 	State     stateValues     `json:"state"`    // the state's own values, for a refresh
 	At        time.Time       `json:"at"`
+	Currency  core.Currency   `json:"currency,omitempty"` // of all prices
 	Gate      core.Gate       `json:"gate,omitzero"`
 	Hold      *core.Hold      `json:"hold,omitempty"`
 	Instances []core.Instance `json:"instances,omitempty"`
@@ -62,7 +63,7 @@ func valuesOf(m model) stateValues {
 func newPrivateState(pool spotpools.State, values stateValues) privateState {
 	o := pool.Observation
 	s := privateState{
-		Version: privateStateVersion, Recorded: pool.Recorded, State: values, At: o.At, Gate: pool.Gate, Hold: pool.Hold,
+		Version: privateStateVersion, Recorded: pool.Recorded, State: values, At: o.At, Currency: o.Currency, Gate: pool.Gate, Hold: pool.Hold,
 		SpotVCPUs: o.SpotVCPUs, Journal: slimJournal(pool.Journal),
 	}
 	s.Cluster, s.OtherNodes = o.Cluster, pool.OtherNodes
@@ -92,7 +93,7 @@ func newPrivateState(pool spotpools.State, values stateValues) privateState {
 		s.Offers = make([]core.Offer, 0, len(o.Offers))
 	}
 	for _, offer := range o.Offers {
-		offer.MemoryGB, offer.GPUs, offer.GPUType = 0, "", ""
+		offer.Currency, offer.MemoryGB, offer.GPUs, offer.GPUType = "", 0, "", ""
 		s.Offers = append(s.Offers, offer)
 	}
 	return s
@@ -147,7 +148,7 @@ func decodePrivateState(data []byte) (*privateState, error) {
 // observation restores what newPrivateState left out.
 func (s *privateState) observation(region, accountID string) core.Observation {
 	o := core.Observation{
-		At: s.At, Region: region, AccountID: accountID, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs, Cluster: s.Cluster,
+		At: s.At, Region: region, AccountID: accountID, Currency: s.Currency, Offers: s.Offers, SpotVCPUs: s.SpotVCPUs, Cluster: s.Cluster,
 		Instances: make([]core.Instance, len(s.Instances)),
 	}
 	for n, i := range s.Instances {

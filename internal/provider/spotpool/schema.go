@@ -34,6 +34,8 @@ func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"uid":        kit.Text(kit.Computed, "Random identifier of the pool, set at creation; the tag `gpupool/uid` of each instance."),
 		"account_id": kit.Text(kit.Computed, "Account that owns the instances."),
+		"currency": kit.Text(kit.Computed, "Currency of the pool's prices, `max_hourly_cost` and `spot_max_price`: that of the provider at the last apply. "+
+			"Runs with another one refuse the pool."),
 		"cluster_uid": kit.Text(kit.Computed, "Identity of the nodes' cluster: the UID of its namespace `kube-system`. Null for a pool without `nodes`. "+
 			"With another cluster, the pool is neither changed nor destroyed, and runs skip it."),
 		"generation": kit.Whole(kit.Computed, "Version of the pool's declaration, starting at 1."),

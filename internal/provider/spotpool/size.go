@@ -44,7 +44,7 @@ func sizeAttributes() map[string]schema.Attribute {
 		"maximum": kit.Whole(kit.Required, "Highest number of instances, at least `minimum`. Pending launches, stopped and stuck "+
 			"instances count. Instances above it are terminated: first those that do not work, then drifted configurations, the most expensive, the "+
 			"most crowded zone, the newest."),
-		"max_hourly_cost": kit.Text(kit.Optional, "Highest cost of all of the pool's instances, in CNY an hour, as a decimal string such as `\"30\"` or "+
+		"max_hourly_cost": kit.Text(kit.Optional, "Highest hourly cost of all of the pool's instances, in `currency`, as a decimal string such as `\"30\"` or "+
 			"`\"12.50\"`. Launches that would exceed it at present prices are skipped. It terminates nothing. If omitted, there is no cap."),
 		"max_launches_per_run": kit.DefaultNumber(defaults.MaxLaunchesPerRun,
 			"Highest number of instances that one apply or one `gpupool reconcile` run launches, 1 or more."),

@@ -61,6 +61,9 @@ func (s *poolDataSource) observe(ctx context.Context, region, name string) (spot
 	if err == nil && state.Destroyed {
 		err = fmt.Errorf("the spot pool %s was destroyed", d.Key())
 	}
+	if err == nil {
+		err = state.Declaration.CheckCurrency(state.Observation.Currency)
+	}
 	return state, err
 }
 
@@ -69,6 +72,7 @@ type model struct {
 	Region      types.String `tfsdk:"region"`
 	UID         types.String `tfsdk:"uid"`
 	AccountID   types.String `tfsdk:"account_id"`
+	Currency    types.String `tfsdk:"currency"`
 	Generation  types.Int64  `tfsdk:"generation"`
 	Minimum     types.Int64  `tfsdk:"minimum"`
 	Maximum     types.Int64  `tfsdk:"maximum"`
@@ -100,7 +104,7 @@ func newModel(state spotpools.State) model {
 	d, p := state.Declaration, state.Plan
 	m := model{
 		Name: types.StringValue(d.Name), Region: types.StringValue(d.Region), UID: types.StringValue(d.UID),
-		AccountID: types.StringValue(d.AccountID), Generation: types.Int64Value(d.Generation),
+		AccountID: types.StringValue(d.AccountID), Currency: values.OfText(string(p.Currency)), Generation: types.Int64Value(d.Generation),
 		Minimum: number(d.Minimum), Maximum: number(d.Maximum), Capacity: number(p.Capacity),
 		Total: number(p.Total), Shortfall: number(p.Shortfall), Drifted: number(p.Drifted),
 		HourlyPrice: types.StringValue(p.HourlyPrice.String()),

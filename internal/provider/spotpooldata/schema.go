@@ -24,6 +24,7 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			},
 			"uid":        kit.ComputedText("Random identifier of the pool."),
 			"account_id": kit.ComputedText("Account that owns the instances."),
+			"currency":   kit.ComputedText("Currency of `estimated_hourly_price`."),
 			"generation": kit.ComputedWhole("Version of the pool's declaration, starting at 1; 0 if the store has no record of it."),
 			"minimum":    kit.ComputedWhole("Number of working instances to keep."),
 			"maximum":    kit.ComputedWhole("Highest number of instances."),
@@ -31,7 +32,7 @@ func (s *poolDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, r
 			"total":      kit.ComputedWhole("Number of instances that count toward `maximum`, including stuck and stopped ones, and pending launches."),
 			"shortfall":  kit.ComputedWhole("Number of working instances that are missing from `minimum`."),
 			"drifted":    kit.ComputedWhole("Number of instances that were launched with a configuration other than the declared one."),
-			"estimated_hourly_price": kit.ComputedText("Cost of the instances at present prices, in CNY an hour, as a decimal. " +
+			"estimated_hourly_price": kit.ComputedText("Hourly cost of the instances at present prices, in `currency`, as a decimal. " +
 				"Disks, traffic and instances of unknown price are not included."),
 			"machines": schema.ListNestedAttribute{
 				Computed:            true,

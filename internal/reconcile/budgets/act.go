@@ -62,9 +62,15 @@ const turnSize = pauses.BatchSize
 
 func (a *actor) ending() ending {
 	end := ending{became: outcome.Done, done: a.done, planned: a.planned, unknown: a.unknown}
+	failure := a.failure
+	if left := a.judgement.plan.LeftIneffective(a.done); a.decided && len(left) > 0 {
+		failure = errors.Join(failure, &budget.IneffectiveError{
+			Effects: left, Evicts: a.declaration.Enforce.OnIneffective == budget.FallbackEvict,
+		})
+	}
 	switch {
-	case a.failure != nil:
-		end.became, end.why = outcome.Failed, a.failure
+	case failure != nil:
+		end.became, end.why = outcome.Failed, failure
 	case a.givenUp.Became != "":
 		end.became, end.why = a.givenUp.Became, a.givenUp.Why
 	case !a.decided:
@@ -105,7 +111,7 @@ func (a *actor) doSome(ctx context.Context) {
 	}
 }
 
-// yieldToPauses evicts no pod whose workload another budget pauses in this run. A paused Job starts again;
+// yieldToPauses evicts no pod whose workload a budget pauses in this run. A paused Job starts again;
 // one whose pod is evicted may fail for good. It returns false if all that is left waits for such pauses.
 func (a *actor) yieldToPauses(ctx context.Context) bool {
 	for waiting := 0; waiting < len(a.queue); {
@@ -113,7 +119,7 @@ func (a *actor) yieldToPauses(ctx context.Context) bool {
 		if d.Kind != budget.KindEvict {
 			return true
 		}
-		pause, found := a.pausing.of(a.declaration.Name, d.Pod)
+		pause, found := a.pausing.of(d.Pod)
 		if !found {
 			return true
 		}
@@ -182,6 +188,10 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 	var errs []error
 	switch d := some[0]; d.Kind {
 	case budget.KindPause:
+		a.pauser.CronJobs = map[string]string{}
+		for _, d := range some {
+			a.pauser.CronJobs[d.Owner.UID] = d.CronJob
+		}
 		errs = a.pauser.Pause(ctx, owners(some))
 	case budget.KindResume:
 		errs = a.pauser.Resume(ctx, owners(some))
@@ -222,6 +232,11 @@ func (a *actor) recordOutcome(ctx context.Context, d budget.Decision, err error)
 	}
 	became := a.outcome(d, err)
 	a.addResult(ctx, d, became, err)
+	if became == outcome.Skipped {
+		known := len(a.judgement.plan.Turned)
+		a.judgement.plan = a.judgement.plan.Refuse(d, err)
+		a.announceIneffective(ctx, a.judgement.plan.Turned[known:])
+	}
 	var left *budget.NotPausedError
 	if became == outcome.Done || errors.As(err, &left) && left.Released {
 		a.done = append(a.done, d)

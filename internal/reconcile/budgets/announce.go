@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
 // alert creates an Event about the thresholds in each namespace, identified by the highest one. It
@@ -61,10 +62,29 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 			}
 		}
 	}
+	a.createEvents(ctx, events)
+}
+
+// announceIneffective creates Events about what an action does not reach, or what it did not end in time.
+func (a *actor) announceIneffective(ctx context.Context, effects []budget.Effect) {
+	var events []budget.Event
+	for _, e := range effects {
+		if e.About != nil && e.About.Name != "" {
+			events = append(events, announcement(a.declaration, &budget.IneffectiveEvent, string(e.Measure)+" "+e.String()).On(*e.About))
+		}
+	}
+	a.createEvents(ctx, events)
+}
+
+func (a *actor) createEvents(ctx context.Context, events []budget.Event) {
 	for _, event := range events {
-		if err := a.cluster.Alert(ctx, event); err != nil {
+		err := a.cluster.Alert(ctx, event)
+		if errors.Is(err, outcome.ErrPlanned) || a.eventsFailed {
+			return
+		}
+		if err != nil {
 			a.eventsFailed = true
-			a.warnings.Add(fmt.Sprintf("%s: no Events report its actions in the cluster: %v", d.Object, err))
+			a.warnings.Add(fmt.Sprintf("%s: no Events report its actions in the cluster: %v", a.declaration.Object(), err))
 			return
 		}
 	}

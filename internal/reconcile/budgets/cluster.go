@@ -53,7 +53,7 @@ type Changes interface {
 	Freeze(ctx context.Context, f budget.FreezeRule) error
 	// Unfreeze lifts a budget's freeze, if there is one.
 	Unfreeze(ctx context.Context, budgetUID string) error
-	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
+	// Pause suspends a Job or a CronJob, or scales a Deployment or StatefulSet to zero. The error is
 	// budget.ErrWorkloadChanged if the workload changed since the observation.
 	Pause(ctx context.Context, seen budget.WorkloadState) error
 	// Resume reverts a pause, with the same error.

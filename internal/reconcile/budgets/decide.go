@@ -32,11 +32,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	plan := decide.Decide(s, &second)
 	a.judgement.plan, a.decided, a.queue, a.reserves = plan, true, slices.Clone(plan.Decisions), plan.Reserves
 	a.pausing.decided(a.declaration.Name, a.queue)
-	if len(plan.Ineffective) > 0 {
-		a.failure = errors.Join(a.failure, &budget.IneffectiveError{
-			Effects: plan.Ineffective, Evicts: s.Declaration.Enforce.OnIneffective == budget.FallbackEvict,
-		})
-	}
+	a.announceIneffective(ctx, plan.Turned)
 	if plan.EnsureFreeze {
 		a.ensureFreeze(ctx)
 	}

@@ -96,11 +96,11 @@ func (p podPauses) settle(name string, d budget.Decision, made bool) {
 	}
 }
 
-// of returns the pause of a pod's workload by another budget.
-func (p podPauses) of(name string, pod *budget.Pod) (podPause, bool) {
+// of returns the pause of a pod's workload.
+func (p podPauses) of(pod *budget.Pod) (podPause, bool) {
 	for _, key := range []string{pod.UID, pod.Namespace + "/" + pod.Name} {
-		if other, found := p[key]; found && other.budget != name {
-			return other, true
+		if pause, found := p[key]; found {
+			return pause, true
 		}
 	}
 	return podPause{}, false

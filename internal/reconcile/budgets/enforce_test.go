@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
@@ -95,16 +97,21 @@ func TestAPauseIsUndoneBelowTheLimit(t *testing.T) {
 	loose := d.Cluster.Start("ml", "c", 4)
 	d.Cluster.Driven["scaled"] = true
 	d.Cluster.Step(time.Hour)
-	report := d.Run()
-	wantTold(t, report, "done alert", "skipped suspend scaled", "done suspend train")
-	if report.Budgets[0].Outcome != outcome.Done || len(report.Budgets[0].Warnings) == 0 {
-		t.Errorf("outcome %s, warnings %v", report.Budgets[0].Outcome, report.Budgets[0].Warnings)
+	b, report := d.once()
+	wantTold(t, report, "done alert", "done suspend train")
+	want := []string{
+		"ineffective pause Deployment ml/scaled: the HorizontalPodAutoscaler auto scales it from zero, and would undo it; 1 pod holds GPUs (ml/b)",
+		"ineffective pause Pod ml/c: it has no owner", "requested pause Job ml/train: 1 pod holds GPUs (ml/a)",
+	}
+	if diff := cmp.Diff(want, effectsOf(b)); diff != "" || b.Outcome != outcome.Failed {
+		t.Errorf("outcome %s, effects %s", b.Outcome, diff)
 	}
 	d.Cluster.Driven["scaled"] = false
-	wantTold(t, d.Run(), "done suspend scaled")
+	_, report = d.once()
+	wantTold(t, report, "done suspend scaled")
 	d.Cluster.Remove(loose)
 	d.Cluster.Step(45 * time.Minute)
-	wantTold(t, d.Run(), "done resume train", "done resume scaled")
+	wantTold(t, d.Run(), "done resume scaled", "done resume train")
 	wantTold(t, d.Run())
 }
 

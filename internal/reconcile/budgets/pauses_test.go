@@ -151,7 +151,7 @@ func TestARefusedPauseIsHeldByNobody(t *testing.T) {
 	t.Parallel()
 	d, _ := training(t)
 	d.Cluster.Failing["Pause"] = budget.ErrWorkloadChanged
-	d.Run()
+	d.once()
 	if holds := d.holds(); len(holds) > 0 {
 		t.Errorf("the store holds %v", holds)
 	}
@@ -227,10 +227,10 @@ func TestForgedOwnerIsNotPaused(t *testing.T) {
 	d.Cluster.Forged = map[string]bool{"prod-api": true}
 	d.Cluster.Start("ml", "a", 8, ownedBy("Deployment", "prod-api"))
 	d.Cluster.Step(time.Hour)
-	report := d.Run()
+	b, report := d.once()
 	wantTold(t, report, "done alert")
-	if !strings.Contains(fmt.Sprint(report.Budgets[0].Warnings), "which does not select it") {
-		t.Errorf("warnings %v", report.Budgets[0].Warnings)
+	if got := fmt.Sprint(effectsOf(b)); !strings.Contains(got, "ineffective pause Pod ml/a: it names") || !strings.Contains(got, "which does not select it") {
+		t.Errorf("effects %v", got)
 	}
 	d.Cluster.Failing["Owners"] = errors.New("cannot get replicasets: forbidden")
 	failed, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})

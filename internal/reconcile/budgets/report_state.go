@@ -23,7 +23,7 @@ func (b Report) Enforcement() (list []state.State) {
 		failed := budget.CountEffects(b.Effects, of.measure, budget.Ineffective) > 0
 		ineffective = ineffective || failed
 		switch {
-		case failed, budget.CountEffects(b.Effects, of.measure, budget.Requested) > 0:
+		case budget.CountEffects(b.Effects, of.measure, budget.Requested) > 0:
 			list = append(list, of.requested)
 		case slices.Contains(b.Enforced, of.measure):
 			list = append(list, of.inForce)

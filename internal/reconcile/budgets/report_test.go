@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -66,5 +68,21 @@ func TestReportsNameTheLimit(t *testing.T) {
 				t.Errorf("the limit is %v in %s, want %v of a budget that is %s", fields["limit_gpu_hours"], data, tt.want, tt.outcome)
 			}
 		})
+	}
+}
+
+// TestAFinishedPauseIsPausedBesideWhatItDoesNotReach: waiting for it would not end.
+func TestAFinishedPauseIsPausedBesideWhatItDoesNotReach(t *testing.T) {
+	t.Parallel()
+	unreached := budget.Unreached(budget.Pause, "Pod ml/bare", "uid", []string{"ml/bare"}, "it has no owner", time.Time{})
+	requested := budget.NewEffect(budget.Pause, "Job ml/train", "uid-2", []string{"ml/train-0"}, time.Time{})
+	for want, effects := range map[string][]budget.Effect{
+		"Paused": nil, "Paused,Ineffective": {unreached}, "Pausing": {requested}, "Pausing,Ineffective": {requested, unreached},
+	} {
+		b := budgets.Report{Enforced: []budget.Action{budget.Pause}}
+		b.Effects = effects
+		if got := state.Join(b.Enforcement()); got != want {
+			t.Errorf("with %v it is %s, want %s", effects, got, want)
+		}
 	}
 }

@@ -44,7 +44,7 @@ func TestWaitingPodsAreToldOf(t *testing.T) {
 	for _, action := range []budget.Action{budget.Freeze, budget.Pause, budget.Evict} {
 		d, _ := backlog(t, action)
 		dry := d.DryRun()
-		report := d.Run()
+		_, report := d.once()
 		for _, r := range []reconcile.Report{dry, report} {
 			if !strings.Contains(fmt.Sprint(r.Budgets[0].Warnings), told11) {
 				t.Errorf("%s: warnings %v", action, r.Budgets[0].Warnings)
@@ -62,7 +62,8 @@ func TestWaitingPodsAreToldOf(t *testing.T) {
 func TestOwnersOfWaitingPodsArePaused(t *testing.T) {
 	t.Parallel()
 	d, _ := backlog(t, budget.Pause)
-	wantTold(t, d.Run(), "done alert", "done suspend set", "done suspend forgiving", "done suspend strict")
+	_, report := d.once()
+	wantTold(t, report, "done alert", "done suspend set", "done suspend forgiving", "done suspend strict")
 }
 
 // TestWaitingPodsAreEvictedFirst, even if a run may evict few: after the freeze, and before the pods whose
@@ -97,7 +98,7 @@ func TestPodsBoundToADeadNodeWait(t *testing.T) {
 		d.Cluster.Start("ml", "bound", 4, bound, ownedBy("StatefulSet", "set"))
 		d.Run()
 		d.Cluster.Step(time.Hour)
-		report := d.Run()
+		_, report := d.once()
 		wantTold(t, report, want...)
 		wantConsumed(t, report, "16.000")
 		if warnings := fmt.Sprint(report.Budgets[0].Warnings); !strings.Contains(warnings, "1 pod waits for 4 GPUs: ml/bound") {

@@ -30,6 +30,29 @@ func (w *world) stick(which, how int) {
 	}
 }
 
+// refuse has the cluster refuse the pauses of a tenant's workload, or no more.
+func (w *world) refuse(which, how int) {
+	if d, ok := pick(w.tenants, which); ok {
+		w.logf("the cluster refuses to pause %s: %t", d.name, how%2 == 0)
+		w.cluster.Refused = map[bool]map[string]string{true: {d.name: "a webhook says no"}}[how%2 == 0]
+	}
+}
+
+// autoscale has an autoscaler scale a tenant's workload from zero, or no more.
+func (w *world) autoscale(which, how int) {
+	if d, ok := pick(w.tenants, which); ok {
+		w.cluster.Driven[d.name] = how%2 == 0
+		w.logf("an autoscaler scales %s from zero: %t", d.name, how%2 == 0)
+	}
+}
+
+func (w *world) resumeCronJob(int, int) {
+	if of := w.cluster.Workloads[nightly.owner().UID]; of != nil {
+		w.logf("the tenant resumes the CronJob")
+		w.cluster.Scale(nightly.name, 1)
+	}
+}
+
 func (w *world) changeLimit(which, how int) {
 	b, ok := pick(w.budgets, which)
 	if !ok || b.deleting {

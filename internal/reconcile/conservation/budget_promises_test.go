@@ -1,13 +1,15 @@
 package conservation_test
 
 import (
-	"encoding/json"
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
@@ -131,7 +133,7 @@ func (w *world) stillRunning(o observed) {
 		}
 		n := slices.IndexFunc(w.budgets, func(b *budgetState) bool { return b.states[0].Name == r.Name })
 		for _, p := range w.covered(w.budgets[n]) {
-			if of := w.cluster.Workloads[p.Owner.UID]; of != nil && of.Stopped {
+			if of := w.cluster.Workloads[ownerOf(p).UID]; of != nil && of.Stopped {
 				w.violated(promisePaused, "%s enforces %v, and the pod %s of the stopped %s runs", r.Name, r.Enforced, p.Name, of.Name)
 			}
 		}
@@ -143,24 +145,58 @@ func (w *world) stillRunning(o observed) {
 	}
 }
 
-// unnamed finds pods of an exceeded budget with the action pause that it does not report.
+// unnamed finds running pods of an exceeded, enforcing budget that the run neither acted on nor has in the status,
+// as later processes read it.
 func (w *world) unnamed(o observed) {
+	var stored []budgets.Description
 	for _, r := range o.report.Budgets {
-		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || r.Action != budget.Pause || r.EnforceAt.After(r.AsOf) || r.Withheld != "" {
+		enforces := r.Action == budget.Pause || r.Action == budget.Evict
+		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || !enforces || r.EnforceAt.After(r.AsOf) || r.Withheld != "" {
 			continue
 		}
-		n := slices.IndexFunc(w.budgets, func(b *budgetState) bool { return b.states[0].Name == r.Name })
-		data, err := json.Marshal(r)
-		text := string(data)
-		w.must("writing a report", err)
-		for _, d := range o.report.Decisions {
-			text += d.Summary()
+		if stored == nil {
+			status, err := w.process(w.store).Runner().Status(context.Background())
+			w.must("reading the status", err)
+			stored = status.Budgets
 		}
+		n := slices.IndexFunc(w.budgets, func(b *budgetState) bool { return b.states[0].Name == r.Name })
+		acted, text := w.named(o, stored, r.Name)
 		for _, p := range w.covered(w.budgets[n]) {
-			if !strings.Contains(text, p.Name) && !strings.Contains(text, "Deployment ml/"+p.Owner.Name) {
-				w.violated(promiseNamed, "%s says nothing of the pod %s of %s: %s", r.Name, p.Name, p.Owner.Name, text)
+			owner := ownerOf(p)
+			// Another budget may have resumed it in this run. An evicted pod of a stock pool is left to its Deployment.
+			if of := w.cluster.pods[p.UID]; !of.from.Before(w.runs) || !of.to.IsZero() {
+				continue
+			}
+			if !strings.Contains(acted+text, p.Name) && !strings.Contains(acted+text, owner.Kind+" ml/"+owner.Name) {
+				w.violated(promiseNamed, "%s says nothing of the pod %s of %s: %s%s", r.Name, p.Name, owner.Name, acted, text)
 			}
 		}
+	}
+}
+
+// named is what a run did for a budget, and what its status says of the rest.
+func (w *world) named(o observed, stored []budgets.Description, name string) (acted, text string) {
+	for _, d := range o.report.Decisions {
+		if d.Outcome == outcome.Done && d.Object() == "budget/"+name {
+			acted += d.Summary() + "\n"
+		}
+	}
+	for _, b := range stored {
+		if b.Name != name {
+			continue
+		}
+		for _, e := range b.Effects {
+			text += string(e.Phase) + " " + e.String() + "\n"
+		}
+		text += strings.Join(b.Warnings, "\n")
+	}
+	return acted, text
+}
+
+// crowds finds runs that start several Jobs of a CronJob that runs one at a time.
+func (w *world) crowds(observed) {
+	if w.scheduled && !w.concurrent && w.resumedJobs > 1 {
+		w.violated(promiseJobs, "%d were resumed", w.resumedJobs)
 	}
 }
 

@@ -35,7 +35,12 @@ type cloud struct {
 	// tagsLate delays the tags of the next launches by lateTags.
 	tagsLate bool
 	soldOut  bool
+	// listed are the prices of zones; one without a price is 0, and one that is not sold is absent. known are the
+	// last prices above 0.
+	listed, known map[string]spotpool.Price
 }
+
+const price = spotpool.Price(1_000_000)
 
 // machine is one instance, with what no listing shows.
 type machine struct {
@@ -53,7 +58,10 @@ type machine struct {
 }
 
 func newCloud(w *world) *cloud {
-	c := &cloud{w: w, tokens: map[string][]string{}, calls: map[string]int{}}
+	c := &cloud{w: w, tokens: map[string][]string{}, calls: map[string]int{}, listed: map[string]spotpool.Price{}, known: map[string]spotpool.Price{}}
+	for _, zone := range zones {
+		c.listed[zone], c.known[zone] = price, price
+	}
 	for _, uid := range []string{"", "0123456789abcdef0123456789abcdef"} {
 		c.add(&machine{address: 200 + len(c.machines), Instance: spotpool.Instance{PoolUID: uid, State: spotpool.StateRunning, AvailabilityZone: zones[0]}})
 	}
@@ -102,6 +110,16 @@ func (c *cloud) of(uid string) []*machine {
 	return own
 }
 
+// cost is the hourly cost of a pool's instances, each at the last price of its zone; c.mu must be held.
+func (c *cloud) cost(uid string) (sum spotpool.Price) {
+	for _, m := range c.machines {
+		if m.pool == uid && m.alive() && !m.released {
+			sum += c.known[m.AvailabilityZone]
+		}
+	}
+	return sum
+}
+
 // running is the machine of an id while it runs; else nil.
 func (c *cloud) running(id string) *machine {
 	c.mu.Lock()
@@ -140,7 +158,9 @@ func (c *cloud) list(ctx context.Context, action string, fits func(*machine) boo
 	return list, time.Now().UTC(), ctx.Err()
 }
 
-func (c *cloud) AccountID(context.Context) (string, error) { return account, nil }
+func (c *cloud) Account(context.Context) (spotpool.Account, error) {
+	return spotpool.Account{ID: account, Currency: "CNY"}, nil
+}
 
 func (c *cloud) ObserveRegion(ctx context.Context, _ string) ([]spotpool.Instance, time.Time, error) {
 	return c.list(ctx, "DescribeInstances", func(m *machine) bool { return m.PoolUID != "" })
@@ -170,9 +190,11 @@ func (c *cloud) Markets(ctx context.Context, _ string) (spotpool.Markets, error)
 		if c.soldOut {
 			stock = spotpool.StockNone
 		}
-		m.Offers = append(m.Offers, spotpool.Offer{
-			Market: spotpool.Market{AvailabilityZone: zone, InstanceType: instances, ChargeType: spotpool.Spot}, Price: 1_000_000, Stock: stock, VCPUs: 8,
-		})
+		if of, sold := c.listed[zone]; sold {
+			m.Offers = append(m.Offers, spotpool.Offer{
+				Market: spotpool.Market{AvailabilityZone: zone, InstanceType: instances, ChargeType: spotpool.Spot}, Price: of, Stock: stock, VCPUs: 8,
+			})
+		}
 	}
 	return m, ctx.Err()
 }

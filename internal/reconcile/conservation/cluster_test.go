@@ -34,10 +34,11 @@ type cluster struct {
 	// kubelets are by the name of the Node that they registered or found.
 	kubelets map[string]*kubelet
 	made     int // Nodes and pods so far
+	jobs     int // that the CronJob started
 	// manual changes of machines, by ID
 	sick, renewed map[string]bool
-	taken         map[string]time.Time // when a noticed machine is reclaimed
-	clocksOff     bool                 // nodes write an hour too early into their conditions
+	agents        map[string]*agent // of machines that are reclaimed
+	clocksOff     bool              // nodes write an hour too early into their conditions
 	// The sums of successful observations of the nodes, by the UID of the Node. Unobserved time
 	// does not count.
 	drained, unready map[string]time.Duration
@@ -59,7 +60,7 @@ type kubelet struct {
 func newCluster(w *world) *cluster {
 	c := &cluster{
 		Cluster: reconciletest.NewCluster(), w: w, kubelets: map[string]*kubelet{}, sick: map[string]bool{}, renewed: map[string]bool{},
-		taken: map[string]time.Time{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{},
+		agents: map[string]*agent{}, drained: map[string]time.Duration{}, surely: map[string]time.Duration{}, draining: map[string]bool{},
 		unready: map[string]time.Duration{}, joined: map[string]bool{}, stockKeys: map[string]bool{}, pods: map[string]*lived{},
 	}
 	c.Cluster.Hook = c.through
@@ -124,11 +125,20 @@ func (c *cluster) through(_ context.Context, call faults.Call, do func() error) 
 func (c *cluster) pass() {
 	c.Cluster.Step(time.Since(c.Cluster.Now()))
 	now := time.Now()
-	for id, at := range c.taken {
-		if m := c.w.cloud.running(id); m != nil && !at.IsZero() && !now.Before(at) {
-			c.w.cloud.reclaim(m)
-			delete(c.taken, id)
+	for id, a := range c.agents {
+		m := c.w.cloud.running(id)
+		if m == nil {
+			delete(c.agents, id)
+			continue
 		}
+		if a.until(now); now.Before(a.at) {
+			continue
+		}
+		if left := a.undeleted(); len(left) > 0 {
+			c.w.violated(promiseDeleted, "%s is reclaimed with %v", id, left)
+		}
+		c.w.cloud.reclaim(m)
+		delete(c.agents, id)
 	}
 	for _, p := range c.w.pools {
 		for _, m := range c.w.cloud.of(p.uid()) {

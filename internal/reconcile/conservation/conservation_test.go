@@ -101,7 +101,7 @@ func play(s schedule) *world {
 
 func schedules() *rapid.Generator[schedule] {
 	return rapid.Custom(func(t *rapid.T) schedule {
-		s := schedule{Theme: oneOf(t, "theme", "drains", "health", "store", "stock", "terraform")}
+		s := schedule{Theme: oneOf(t, "theme", "drains", "health", "store", "stock", "terraform", "tenants")}
 		s.Setup = setups(t, s.Theme)
 		previous := ""
 		for range 1 + upTo(t, "steps", 8) {
@@ -145,19 +145,22 @@ func setups(t *rapid.T, theme string) setup {
 			of.Minimum = 2 + of.Minimum%2
 		}
 		of.Maximum = max(1, of.Minimum+upTo(t, "above", 3))
+		if theme == "store" || theme == "terraform" {
+			of.Cap = oneOf(t, "max_hourly_cost", 0, 5*price/2, 4*price)
+		}
 		if of.Rolling && of.Unavailable == 0 {
 			of.Maximum = max(of.Maximum, of.Minimum+1)
 		}
 		return of
 	}
-	pools := map[string][2]int{"drains": {1, 1}, "health": {1, 2}, "stock": {0, 0}, "store": {1, 1}, "terraform": {1, 1}}[theme]
+	pools := map[string][2]int{"drains": {1, 1}, "health": {1, 2}, "stock": {0, 0}, "store": {1, 1}, "terraform": {1, 1}, "tenants": {0, 0}}[theme]
 	s.Spot = rapid.SliceOfN(rapid.Custom(spot), pools[0], pools[1]).Draw(t, "spot pools")
 	if nodes {
 		s.Tenants = 0
 		return s
 	}
 	s.Late = theme == "store" && rapid.Bool().Draw(t, "late tags")
-	budgets := map[string]int{"stock": 2, "store": 1, "terraform": 1}[theme]
+	budgets := map[string]int{"stock": 2, "store": 1, "terraform": 1, "tenants": 2}[theme]
 	for n := range budgets {
 		of := budgetSetup{Team: []string{"a", "b"}[n], Weightless: upTo(t, "weightless", 4) == 3}
 		if n == 0 {
@@ -166,7 +169,22 @@ func setups(t *rapid.T, theme string) setup {
 		} else { // of a team to which a tenant may move what is another's
 			of.Action, of.Hours = oneOf(t, "action", budget.Pause, budget.Pause, budget.Pause, budget.Freeze), oneOf(t, "hours", "0.5", "0.5", "0.5", "1000")
 		}
+		if theme == "tenants" { // both budgets may count the same pods
+			of.Team = oneOf(t, "team", of.Team, "a")
+			of.Action = oneOf(t, "enforcement", budget.Pause, budget.Pause, budget.Evict)
+			if of.Action == budget.Pause {
+				of.Fallback = oneOf(t, "fallback", budget.FallbackWarn, budget.FallbackEvict)
+				of.Resumed = oneOf(t, "resumed", budget.ResumeWarn, budget.ResumePause)
+			}
+		}
 		s.Budgets = append(s.Budgets, of)
+	}
+	if theme == "tenants" {
+		for _, of := range []string{"keda", "webhook", "DaemonSet", bare, oneOf(t, "schedule", "CronJob", "CronJob of one Job")} {
+			if rapid.Bool().Draw(t, "other workload") {
+				s.Others = append(s.Others, of)
+			}
+		}
 	}
 	for n := range s.Spot {
 		if theme == "store" && rapid.Bool().Draw(t, "gated") {

@@ -60,7 +60,7 @@ func (w *world) notice(which, how int) {
 	at := time.Now().Add(2 * time.Minute).UTC()
 	switch how % 4 {
 	case 0:
-		w.cluster.taken[m.ID] = at
+		w.cluster.announce(m, at)
 	case 1, 2:
 		how = 2
 		w.cluster.renewed[m.ID] = which%4 > 0

@@ -28,6 +28,23 @@ func (w *world) apply(p *pool, why string, change func(*spotpool.Declaration)) {
 	}
 }
 
+// prices changes that of a zone, which may then be listed without one, or not at all.
+func (w *world) prices(which, how int) {
+	zone, _ := pick(zones, which)
+	w.cloud.mu.Lock()
+	defer w.cloud.mu.Unlock()
+	switch how % 5 {
+	case 0:
+		delete(w.cloud.listed, zone)
+	case 1:
+		w.cloud.listed[zone] = 0
+	default:
+		w.cloud.listed[zone] = price * spotpool.Price(how%5) / 2
+		w.cloud.known[zone] = w.cloud.listed[zone]
+	}
+	w.logf("in %s an instance costs %s (listed: %v)", zone, w.cloud.known[zone], w.cloud.listed)
+}
+
 func (w *world) size(which, how int) {
 	p, ok := pick(w.pools, which)
 	if !ok || p.deleting {

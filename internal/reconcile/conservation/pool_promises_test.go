@@ -36,6 +36,11 @@ func (w *world) launched(r spotpool.Request, ids []string) {
 	if most := p.most(func(d spotpool.Declaration) int { return d.Maximum }); total > most {
 		w.violated(promiseMaximum, "%d instances of %s, and its maximum is %d", total, r.Pool, most)
 	}
+	if d := p.now(); d.MaxHourlyCost > 0 {
+		if cost := w.cloud.cost(r.UID); cost > d.MaxHourlyCost {
+			w.violated(promiseCap, "the instances of %s cost %s, and max_hourly_cost is %s", r.Pool, cost, d.MaxHourlyCost)
+		}
+	}
 	if least := p.most(func(d spotpool.Declaration) int { return d.Minimum }); good > least {
 		w.violated(promiseOnce, "%d instances of %s work or will, and its minimum is %d", good, r.Pool, least)
 	}

@@ -19,6 +19,8 @@ const (
 	promiseUsage      = "usage of pods that run is never 0"
 	promiseUnknown    = "nothing is launched, resumed, unfrozen or scaled up while its budget is used up in truth"
 	promiseMaximum    = "launches never exceed maximum"
+	promiseCap        = "no launch has a pool cost more than its max_hourly_cost, at the last prices"
+	promiseDeleted    = "each pod of a reclaimed node got its deletion before, if the notice was seen in time"
 	promiseOnce       = "one shortfall is launched once"
 	promiseNewer      = "an older state never passes over a newer record's protection"
 	promiseStore      = "a destroy fails against a store that does not know the object"
@@ -27,7 +29,8 @@ const (
 	promiseWeight     = "a stock pool is paused only by a budget that counts its pods and is used up"
 	promiseForeign    = "foreign instances, nodes and Deployments are untouched"
 	promisePaused     = "nothing reads as paused while its pods run"
-	promiseNamed      = "each GPU pod of an exceeded, enforcing budget is acted upon, waited for, or warned about"
+	promiseNamed      = "each GPU pod of an exceeded, enforcing budget is acted upon, waited for, or listed in its status"
+	promiseJobs       = "a run starts one Job of a CronJob that runs one at a time"
 	promiseTimely     = "what has no effect is waited for no longer than is stated"
 	promiseOrphans    = "an orphaning delete of a stock pool's Deployment ends no running pod"
 )
@@ -41,6 +44,7 @@ var checks = []struct {
 	{promiseUsage, (*world).uncounted},
 	{promisePaused, (*world).stillRunning},
 	{promiseNamed, (*world).unnamed},
+	{promiseJobs, (*world).crowds},
 	{promiseTimely, (*world).overdue},
 	{promisePatience, (*world).replacements},
 	{promiseEnds, (*world).unended},

@@ -2,6 +2,7 @@ package conservation_test
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -25,7 +26,8 @@ func (w *world) quiet(int, int) {
 		}
 		ready := 0
 		for _, m := range w.cloud.of(p.uid()) {
-			if n := w.cluster.behind(m); n != nil && n.Ready == node.ReadyTrue && !n.Cordoned && !m.bad { // which is replaced for ever
+			n := w.cluster.behind(m)
+			if n != nil && strings.HasSuffix(n.ProviderID, m.ID) && n.Ready == node.ReadyTrue && !n.Cordoned && !m.bad { // a bad one fails again
 				ready++
 			}
 		}

@@ -1,6 +1,7 @@
 package conservation_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -25,22 +26,57 @@ type lived struct {
 
 const fpga = "example.com/fpga"
 
-// deployment is a tenant's Deployment, whose controller acts instantly.
+// deployment is a tenant's Deployment or other workload, whose controller acts instantly. Without a kind it is one;
+// the kind "bare" is pods without an owner.
 type deployment struct {
-	name        string
+	name, kind  string
 	labels      map[string]string
 	gpus, fpgas int64
 	replicas    int
 }
 
+const bare = "bare"
+
+// owner is what the pods name as theirs.
+func (d *deployment) owner() *ledger.Owner {
+	kind, version := cmp.Or(d.kind, "Deployment"), "apps/v1"
+	switch kind {
+	case bare:
+		return nil
+	case "Job", "CronJob":
+		version = "batch/v1"
+	}
+	return &ledger.Owner{APIVersion: version, Kind: kind, Name: d.name, UID: "uid-of-" + d.name}
+}
+
+// nightly is the CronJob of a world, if it has one.
+var nightly = deployment{name: "nightly", kind: "CronJob"}
+
+// mostJobs is how many Jobs the CronJob starts at most.
+const mostJobs = 6
+
+// schedule has the CronJob start its next Job, unless it is suspended.
+func (c *cluster) schedule() {
+	cron := budget.Workload{Namespace: "ml", Owner: *nightly.owner()}
+	if of := c.Cluster.Workloads[cron.UID]; of != nil && of.Stopped || c.jobs == mostJobs {
+		return
+	}
+	c.jobs++
+	c.Cluster.Step(time.Since(c.Cluster.Now()))
+	d := &deployment{name: fmt.Sprintf("nightly-%d", c.jobs), kind: "Job", labels: map[string]string{"team": "a"}, gpus: 1, fpgas: 1}
+	c.Cluster.Schedule(budget.Workload{Namespace: "ml", Owner: *d.owner()}, cron).Concurrent = c.w.concurrent
+	c.w.tenants = append(c.w.tenants, d)
+	c.scale(d, 1)
+}
+
 // podOf is a pod with GPUs as budgets observe it.
-func (c *cluster) podOf(uid, name string, labels map[string]string, owner ledger.Owner, gpus, fpgas int64) *gpu.Pod {
+func (c *cluster) podOf(uid, name string, labels map[string]string, owner *ledger.Owner, gpus, fpgas int64) *gpu.Pod {
 	now := ledger.TimeOf(time.Now())
 	share := func(resource string, units, weight int64) ledger.Share {
 		return ledger.Share{Resource: resource, Units: big.NewRat(units, 1), Weight: big.NewRat(weight, 1)}
 	}
 	p := &gpu.Pod{
-		UID: uid, Namespace: "ml", Name: name, Labels: maps.Clone(labels), Owner: &owner, Node: gpu.Node{Name: "gpu-0"},
+		UID: uid, Namespace: "ml", Name: name, Labels: maps.Clone(labels), Owner: owner, Node: gpu.Node{Name: "gpu-0"},
 		Scheduled: ledger.Start{At: now, Source: ledger.PodScheduled}, Running: ledger.Start{At: now, Source: ledger.ContainerStarted},
 		Live: gpu.Live{Phase: "Running"}, Allocation: ledger.Allocation{Shown: 1},
 	}
@@ -60,14 +96,15 @@ func (c *cluster) start(p *gpu.Pod) {
 
 // scale gives a tenant's Deployment so many pods.
 func (c *cluster) scale(d *deployment, replicas int) {
-	owner := ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.name, UID: "uid-of-" + d.name}
-	w := c.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: owner})
-	w.Labels = d.labels
-	d.replicas = replicas
-	c.Cluster.Scale(d.name, int32(replicas)) //nolint:gosec // few
+	owner := d.owner()
+	if d.replicas = replicas; owner != nil {
+		w := c.Cluster.WorkloadOf(budget.Workload{Namespace: "ml", Owner: *owner})
+		w.Labels = d.labels
+		c.Cluster.Scale(d.name, int32(replicas)) //nolint:gosec // few
+	}
 	var pods []string
 	for _, p := range c.Cluster.List() {
-		if p.Owner.UID == owner.UID {
+		if owner != nil && ownerOf(p).UID == owner.UID || owner == nil && p.Owner == nil && strings.HasPrefix(p.Name, d.name+"-") {
 			pods = append(pods, p.UID)
 		}
 	}
@@ -81,6 +118,14 @@ func (c *cluster) scale(d *deployment, replicas int) {
 		c.Cluster.Remove(uid)
 	}
 	c.account("the tenant's scaling")
+}
+
+// ownerOf is what a pod names as its owner; zero if it names none.
+func ownerOf(p gpu.Pod) ledger.Owner {
+	if p.Owner == nil {
+		return ledger.Owner{}
+	}
+	return *p.Owner
 }
 
 // account notes which pods came, and which ended by what.
@@ -128,7 +173,7 @@ func (c *cluster) pause(seen budget.WorkloadState, do func() error) error {
 
 func (c *cluster) marked(uid string) (names []string) {
 	for _, p := range c.Cluster.List() {
-		if _, marked := p.Labels[budget.ProtectedKey]; marked && p.Owner.UID == uid {
+		if _, marked := p.Labels[budget.ProtectedKey]; marked && ownerOf(p).UID == uid {
 			names = append(names, p.Name)
 		}
 	}
@@ -149,6 +194,10 @@ func (c *cluster) resume(seen budget.WorkloadState, replicas int32, do func() er
 	}
 	for _, d := range c.w.tenants {
 		if d.name == seen.Name {
+			if d.kind == "Job" {
+				replicas = 1
+				c.w.resumedJobs++
+			}
 			c.scale(d, int(replicas))
 		}
 	}
@@ -204,14 +253,14 @@ func (c *cluster) syncStock(key string) {
 		there[p.UID] = true
 		if c.Cluster.Pods[p.UID] == nil {
 			owner := ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: of.Name, UID: string(of.UID)}
-			made := c.podOf(p.UID, p.Name, p.Labels, owner, 1, 0)
+			made := c.podOf(p.UID, p.Name, p.Labels, &owner, 1, 0)
 			made.Live.Annotations = map[string]string{}
 			c.start(made)
 		}
 	}
 	_, name, _ := strings.Cut(key, "/")
 	for _, p := range c.Cluster.List() {
-		if p.Owner.Name == name && !there[p.UID] {
+		if ownerOf(p).Name == name && !there[p.UID] {
 			c.Cluster.Remove(p.UID)
 		}
 	}

@@ -38,11 +38,16 @@ type world struct {
 	mu         sync.Mutex
 	log        []string
 	violations []string
-	running    bool            // a reconcile run is under way, not an apply
-	unwritten  bool            // that run cannot write the ledger
-	zeroed     map[string]bool // Deployments of stock pools that this run scaled to 0
-	grown      map[string]bool // and those that it scaled up
-	emptyRuns  map[string]int  // runs in which a machine of a destroyed pool had an empty node
+	running    bool // a reconcile run is under way, not an apply
+	scheduled  bool // a CronJob starts Jobs
+	concurrent bool // several at once
+	// resumedJobs are those of this run, and runs is when it began.
+	resumedJobs int
+	runs        time.Time
+	unwritten   bool            // that run cannot write the ledger
+	zeroed      map[string]bool // Deployments of stock pools that this run scaled to 0
+	grown       map[string]bool // and those that it scaled up
+	emptyRuns   map[string]int  // runs in which a machine of a destroyed pool had an empty node
 }
 
 // setup is what a world begins with. It is plain data, which a failing draw prints.
@@ -51,15 +56,18 @@ type setup struct {
 	Stock   []stockSetup
 	Budgets []budgetSetup
 	Reuses  bool
-	Tenants int  // replicas of the tenant's Deployment
-	Late    bool // tags arrive late
-	Age     time.Duration
+	Tenants int // replicas of the tenant's Deployment
+	// Others are the tenant's further workloads: by their kind, or by what is about a Deployment.
+	Others []string
+	Late   bool // tags arrive late
+	Age    time.Duration
 }
 
 type spotSetup struct {
 	Minimum, Maximum int
 	Nodes, Guarded   bool
 	ProviderID       string
+	Cap              spotpool.Price // max_hourly_cost; 0 for none
 	Rolling          bool
 	Unavailable      int
 	Budget           string
@@ -76,6 +84,8 @@ type budgetSetup struct {
 	Action     budget.Action
 	Hours      string
 	Weightless bool // nvidia.com/gpu weighs nothing
+	Fallback   budget.Fallback
+	Resumed    budget.OnManualResume
 }
 
 // pool is a spot pool as Terraform states know it.
@@ -131,7 +141,7 @@ func newWorld(s setup) *world {
 	for n, of := range s.Budgets {
 		d := budget.Declaration{
 			Name: fmt.Sprintf("budget-%d", n), GPUHours: of.Hours, Window: "30d", Selector: budget.Selector{MatchLabels: map[string]string{"team": of.Team}},
-			Enforce: budget.Enforcement{Action: of.Action, GracePeriod: "0s"},
+			Enforce: budget.Enforcement{Action: of.Action, GracePeriod: "0s", OnIneffective: of.Fallback, OnManualResume: of.Resumed},
 		}
 		if of.Weightless {
 			d.ResourceWeights = map[string]string{"nvidia.com/gpu": "0", fpga: "1"}
@@ -169,9 +179,31 @@ func newWorld(s setup) *world {
 	}
 	w.tenants = append(w.tenants, &deployment{name: "serve", labels: map[string]string{"team": "b"}, gpus: 1, fpgas: 1})
 	w.cluster.scale(w.tenants[len(w.tenants)-1], 1)
+	for _, of := range s.Others {
+		w.startOther(of)
+	}
 	w.pass(s.Age)
 	w.run(faults.Fault{})
 	return w
+}
+
+// startOther starts a workload of a tenant that a pause may not reach, or may have to stop twice.
+func (w *world) startOther(of string) {
+	d := &deployment{name: strings.ToLower(of), labels: map[string]string{"team": "a"}, gpus: 1, fpgas: 1}
+	switch of {
+	case "CronJob", "CronJob of one Job":
+		w.scheduled, w.concurrent = true, of == "CronJob"
+		w.cluster.schedule()
+		return
+	case "keda":
+		w.cluster.Driven[d.name] = true
+	case "webhook":
+		w.cluster.Refused = map[string]string{d.name: "a webhook says no"}
+	default:
+		d.kind = of
+	}
+	w.tenants = append(w.tenants, d)
+	w.cluster.scale(d, 1)
 }
 
 func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
@@ -180,7 +212,7 @@ func (w *world) spotPool(n int, of spotSetup) spotpool.Declaration {
 		Configuration: spotpool.Configuration{
 			VPCID: "vpc-a1b2c3d4", ImageID: "img-good0000", SecurityGroupIDs: []string{"sg-a1b2c3d4"}, KeyIDs: []string{"skey-a1b2c3d4"},
 		},
-		Cooldown: spotpool.Duration(time.Second),
+		Cooldown: spotpool.Duration(time.Second), MaxHourlyCost: of.Cap,
 	}
 	for _, zone := range zones {
 		d.Offerings = append(d.Offerings, spotpool.Offering{AvailabilityZone: zone, InstanceType: instances, SubnetID: "subnet-a1b2c3d4"})
@@ -206,6 +238,9 @@ func (w *world) repository() record.Repository {
 
 func (w *world) pass(d time.Duration) {
 	time.Sleep(d)
+	if w.scheduled {
+		w.cluster.schedule()
+	}
 	w.cluster.pass()
 }
 
@@ -217,6 +252,7 @@ func (w *world) run(f faults.Fault) {
 		p = reconciletest.Possess(p, &faults.Process{Fault: f})
 	}
 	w.running, w.unwritten = true, f.Times > 0 && strings.HasPrefix(f.On, "Write ledger")
+	w.resumedJobs, w.runs = 0, time.Now()
 	clear(w.zeroed)
 	clear(w.grown)
 	report, err := p.Runner().Run(context.Background(), reconcile.RunOptions{})

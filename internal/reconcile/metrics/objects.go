@@ -70,7 +70,8 @@ func (m exposition) pools(pools []spotpools.Report) {
 	capacity := m.vector("gpupool_pool_capacity", "Instances of the pool that work or soon will.", "region", "name")
 	total := m.vector("gpupool_pool_total", "All instances of the pool, including those that do not work.", "region", "name")
 	shortfall := m.vector("gpupool_pool_shortfall", "Instances missing to the minimum of the pool.", "region", "name")
-	price := m.vector("gpupool_pool_hourly_price", "Price of the instances of the pool, in CNY an hour.", "region", "name")
+	price := m.vector("gpupool_pool_hourly_price", "Hourly price of the instances of the pool, in the currency of the label.", "region", "name",
+		"currency")
 	for _, p := range pools {
 		if p.UID == "" {
 			continue // its record is unreadable
@@ -83,7 +84,7 @@ func (m exposition) pools(pools []spotpools.Report) {
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
 		total.WithLabelValues(p.Region, p.Name).Set(float64(p.Total))
 		shortfall.WithLabelValues(p.Region, p.Name).Set(float64(p.Shortfall))
-		price.WithLabelValues(p.Region, p.Name).Set(inCNY(p.HourlyPrice))
+		price.WithLabelValues(p.Region, p.Name, string(p.Currency)).Set(amount(p.HourlyPrice))
 	}
 	m.nodes(pools)
 }
@@ -109,8 +110,8 @@ func (m exposition) nodes(pools []spotpools.Report) {
 	}
 }
 
-// inCNY is a price as a float.
-func inCNY(p spotpool.Price) float64 {
+// amount is a price as a float.
+func amount(p spotpool.Price) float64 {
 	value, err := strconv.ParseFloat(p.String(), 64)
 	if err != nil {
 		return 0

@@ -62,6 +62,11 @@ type state struct {
 	Workloads map[string]*Workload
 	Forged    map[string]bool
 	Forgiving map[string]bool
+	// FailuresLeft are how many pods of Jobs can still fail, by the Job's name.
+	FailuresLeft map[string]int
+	// Refused are why the cluster refuses to pause workloads, by name.
+	Refused  map[string]string
+	cronJobs map[string]string // UIDs, by the Job's UID
 	// Stuck are names of workloads whose pods stay when they are stopped.
 	Stuck   map[string]bool
 	Alerts  []budget.Event
@@ -93,7 +98,7 @@ func NewCluster() *Cluster {
 		Pods: map[string]*gpu.Pod{}, Machines: map[string]*Machine{}, joined: map[string]bool{}, tokens: map[string]node.BootstrapToken{},
 		Events: map[string]time.Time{}, Blocked: map[string]bool{}, Driven: map[string]bool{}, Stuck: map[string]bool{},
 		Frozen: map[string]budget.FreezeRule{}, calls: map[string]int{}, Failing: map[string]error{}, Workloads: map[string]*Workload{},
-		classes: map[string]int32{"high": 1000},
+		classes: map[string]int32{"high": 1000}, cronJobs: map[string]string{},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
@@ -18,7 +19,19 @@ type Workload struct {
 	Labels   map[string]string
 	Replicas int32
 	Stopped  bool
-	version  int
+	// CreatedAt is the time when a test names the workload as a Job of a CronJob.
+	CreatedAt  time.Time
+	Concurrent bool // of a CronJob
+	version    int
+}
+
+// Schedule makes a Job one of a CronJob, which was created now.
+func (c *state) Schedule(job, cronJob budget.Workload) *Workload {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.WorkloadOf(job).CreatedAt = c.now
+	c.cronJobs[job.UID] = cronJob.UID
+	return c.WorkloadOf(cronJob)
 }
 
 // WorkloadOf returns the workload of a UID, created from the pods that name it.
@@ -57,9 +70,19 @@ func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules)
 			case p.Owner == nil:
 			case c.Forged[p.Owner.Name]:
 				owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
+			case p.Owner.Kind == "DaemonSet":
+				owners[p.UID] = budget.Ownership{Reason: "its owner, the " + p.Controller().String() + ", can be neither suspended nor scaled to zero"}
 			default:
 				w := c.WorkloadOf(p.Controller())
-				owners[p.UID] = budget.Ownership{Workload: w.Workload, Stopped: w.Stopped, ToleratesDisruption: c.Forgiving[w.Name]}
+				of := budget.Ownership{
+					Workload: w.Workload, Stopped: w.Stopped, ToleratesDisruption: c.Forgiving[w.Name],
+					FailuresLeft: c.FailuresLeft[w.Name],
+					Obstacle:     budget.Autoscaler{Name: "auto", FromZero: c.Driven[w.Name]}.Obstacle(),
+				}
+				if c := c.Workloads[c.cronJobs[w.UID]]; c != nil {
+					of.CronJob = &budget.Ownership{Workload: c.Workload, Labels: c.Labels, Stopped: c.Stopped}
+				}
+				owners[p.UID] = of
 			}
 		}
 		return owners, nil
@@ -74,7 +97,7 @@ func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.Wo
 		}
 		return budget.WorkloadState{
 			Workload: seen.Workload, ResourceVersion: strconv.Itoa(seen.version), Replicas: seen.Replicas, Labels: seen.Labels,
-			Stopped: seen.Stopped,
+			Stopped: seen.Stopped, CreatedAt: seen.CreatedAt, Concurrent: seen.Concurrent,
 		}, nil
 	}, w)
 }
@@ -88,6 +111,9 @@ func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (budget.
 func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.act(ctx, "Pause", seen.Name, func() error {
 		w := c.Workloads[seen.UID]
+		if reason := c.Refused[w.Name]; reason != "" {
+			return &budget.NotPausedError{Workload: seen.Workload, Reason: reason}
+		}
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
 			return budget.ErrWorkloadChanged
 		}

@@ -29,7 +29,7 @@ func (p *pass) act(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sameAccount(d, observation.AccountID); err != nil {
+	if err := sameConnection(d, observation.Account()); err != nil {
 		return err
 	}
 	if p.hold, err = p.flow.holdOn(ctx, d); err != nil {
@@ -172,7 +172,7 @@ func (a *actor) launch(ctx context.Context, d spotpool.Decision) error {
 		written = a.journal.Value.Retry(request.Sequence, a.observation.At)
 	} else {
 		a.pass.soFar.Launched += d.Count
-		written = a.journal.Value.Open(launches.Launch{Request: request, WrittenAt: a.observation.At, Reasons: d.Reasons, Price: d.Price})
+		written = a.journal.Value.Open(launches.Launch{Request: request, WrittenAt: a.observation.At, Reasons: d.Reasons, Price: d.Price, Currency: d.Currency})
 	}
 	if err := a.writeJournal(ctx, written); err != nil {
 		return err

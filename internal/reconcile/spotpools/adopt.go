@@ -42,7 +42,7 @@ func (f *Flow) adopt(ctx context.Context, key string, ids []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	if err := sameAccount(d, observation.AccountID); err != nil {
+	if err := sameConnection(d, observation.Account()); err != nil {
 		return err
 	}
 	candidates, _, err := f.Cloud.ObserveInstances(ctx, d.Region, ids)

@@ -17,8 +17,8 @@ type Cloud interface {
 
 // CloudReader changes nothing.
 type CloudReader interface {
-	// AccountID returns the account of the credentials.
-	AccountID(ctx context.Context) (string, error)
+	// Account returns the account of the credentials, with the currency of its prices.
+	Account(ctx context.Context) (spotpool.Account, error)
 	// ObserveRegion lists every instance with a pool's UID.
 	ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error)
 	// ObservePool lists the instances with the UID, and those of the IDs that exist without
@@ -60,11 +60,11 @@ func (e *AccountError) Error() string {
 
 // ownAccount refuses a pool of another account than the credentials.
 func (o *cloudObserver) ownAccount(ctx context.Context, d spotpool.Declaration) error {
-	account, err := o.Cloud.AccountID(ctx)
+	account, err := o.Cloud.Account(ctx)
 	if err != nil {
 		return err
 	}
-	return sameAccount(d, account)
+	return sameAccount(d, account.ID)
 }
 
 // sameAccount refuses a pool of another account than the one that was observed.
@@ -73,4 +73,13 @@ func sameAccount(d spotpool.Declaration, account string) error {
 		return &AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}
 	}
 	return nil
+}
+
+// sameConnection refuses a pool of another account than the one that was observed, or with prices
+// in another currency.
+func sameConnection(d spotpool.Declaration, account spotpool.Account) error {
+	if err := sameAccount(d, account.ID); err != nil {
+		return err
+	}
+	return d.CheckCurrency(account.Currency)
 }

@@ -20,14 +20,14 @@ const sharedMaxAge = time.Minute
 
 // regionObservation is one observation of everything of a region.
 type regionObservation struct {
-	at        time.Time // by Tencent Cloud's clock
-	taken     time.Time // by the local clock, for the observation's age
-	accountID string
-	byUID     map[string][]spotpool.Instance
-	gone      map[string]bool // recorded IDs that are certainly gone
-	absent    map[string]bool // IDs that were requested, and that Tencent Cloud does not know
-	markets   marketObservation
-	warnings  []string
+	at       time.Time // by Tencent Cloud's clock
+	taken    time.Time // by the local clock, for the observation's age
+	account  spotpool.Account
+	byUID    map[string][]spotpool.Instance
+	gone     map[string]bool // recorded IDs that are certainly gone
+	absent   map[string]bool // IDs that were requested, and that Tencent Cloud does not know
+	markets  marketObservation
+	warnings []string
 
 	indexed sync.Once
 	byName  map[string][]spotpool.Instance
@@ -149,12 +149,12 @@ func (o *cloudObserver) observeRegionNow(ctx context.Context, region string) (*r
 }
 
 func (o *cloudObserver) newRegionObservation(ctx context.Context) (*regionObservation, error) {
-	account, err := o.Cloud.AccountID(ctx)
+	account, err := o.Cloud.Account(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &regionObservation{
-		taken: time.Now(), accountID: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}, absent: map[string]bool{},
+		taken: time.Now(), account: account, byUID: map[string][]spotpool.Instance{}, gone: map[string]bool{}, absent: map[string]bool{},
 	}, nil
 }
 
@@ -266,7 +266,7 @@ func (o *cloudObserver) addUnlisted(ctx context.Context, region string, observed
 // pool returns the part of an observation about one pool.
 func (v *regionObservation) pool(t target) spotpool.Observation {
 	d := t.declaration
-	o := spotpool.Observation{At: v.at, Region: d.Region, AccountID: v.accountID, Instances: slices.Clone(v.byUID[d.UID])}
+	o := spotpool.Observation{At: v.at, Region: d.Region, AccountID: v.account.ID, Currency: v.account.Currency, Instances: slices.Clone(v.byUID[d.UID])}
 	for _, id := range t.journal.Value.Unconfirmed() {
 		if v.absent[id] {
 			o.Absent = append(o.Absent, id)
@@ -282,11 +282,11 @@ func (o *cloudObserver) observePool(ctx context.Context, d spotpool.Declaration,
 	if err != nil {
 		return spotpool.Observation{}, fmt.Errorf("observing the pool %s: %w", d.Key(), err)
 	}
-	account, err := o.Cloud.AccountID(ctx)
+	account, err := o.Cloud.Account(ctx)
 	if err != nil {
 		return spotpool.Observation{}, err
 	}
-	seen := spotpool.Observation{At: at, Region: d.Region, AccountID: account, Instances: instances}
+	seen := spotpool.Observation{At: at, Region: d.Region, AccountID: account.ID, Currency: account.Currency, Instances: instances}
 	for _, id := range j.Unconfirmed() {
 		if !slices.ContainsFunc(instances, func(i spotpool.Instance) bool { return i.ID == id }) {
 			seen.Absent = append(seen.Absent, id)

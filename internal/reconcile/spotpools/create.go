@@ -22,11 +22,11 @@ type creation struct{ *Flow }
 //
 // The next create resumes one that was killed, with the same UID.
 func (f *Flow) Create(ctx context.Context, d spotpool.Declaration, wait time.Duration) (State, error) {
-	account, err := f.Cloud.AccountID(ctx)
+	account, err := f.Cloud.Account(ctx)
 	if err != nil {
 		return State{}, err
 	}
-	d.AccountID, d.Generation = account, 1
+	d.AccountID, d.Currency, d.Generation = account.ID, account.Currency, 1
 	p := &pass{flow: f, gate: f.gate(ctx, d)}
 	defer f.report(ctx)
 	// The lock of the creation is held to its end, and distinguishes one in progress from one

@@ -146,7 +146,7 @@ func (p *pass) leftovers() []string {
 // its maximum terminates none of them.
 func withoutInstances(d spotpool.Declaration) spotpool.Declaration {
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback, d.SurplusAfter = 0, 0, 0, nil, new(spotpool.Duration)
-	d.Budget, d.BootstrapToken = "", nil
+	d.Budget, d.BootstrapToken, d.Currency = "", nil, "" // no price counts
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	if d.OnDestroy == spotpool.DestroyRetain {
 		d.Maximum = spotpool.MaxPoolSize

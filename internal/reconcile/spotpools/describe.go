@@ -62,6 +62,8 @@ type Declared struct {
 	InstanceChargeType spotpool.ChargeType `json:"instance_charge_type,omitempty"`
 	// The limit of the hourly cost. Null without a limit.
 	MaxHourlyCost spotpool.Price `json:"max_hourly_cost"`
+	// The currency of the pool's price limits. Absent if none is stored.
+	Currency spotpool.Currency `json:"currency,omitempty"`
 	// The most instances that one run launches.
 	MaxLaunchesPerRun int `json:"max_launches_per_run,omitempty"`
 	// How long an instance may take to start.
@@ -77,7 +79,7 @@ type Declared struct {
 func declared(d spotpool.Declaration) Declared {
 	d = d.WithDefaults()
 	return Declared{
-		AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost,
+		AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost, Currency: d.Currency,
 		MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, Cooldown: d.Cooldown,
 		OnDemandBase: d.OnDemandBase, OnDemandFallback: d.OnDemandFallback,
 	}
@@ -127,8 +129,11 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 	if why {
 		of.Why = &Why{Declared: declared(d)}
 	}
+	if t.phase == declaration.Deleting {
+		d.Currency = "" // it launches nothing, so no price counts
+	}
 	if err == nil {
-		err = sameAccount(d, observed.accountID)
+		err = sameConnection(d, observed.account)
 	}
 	if err != nil {
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
@@ -164,6 +169,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		shortSince = t.journal.Value.ShortSince
 	}
 	if why {
+		of.Declared.Currency = plan.Currency
 		of.Offerings, of.Standings = decide.Appraise(s, plan), decide.Standings(s, plan)
 	}
 	return Description{

@@ -169,13 +169,13 @@ func TestAPriceIsToldOncePerChange(t *testing.T) {
 	heal()
 	heal()
 	w.CleanRuns()
-	first := []string{"ap-singapore-2 SPOTPAID 2.31 it was 2.20", "ap-singapore-3 SPOTPAID 2.32 it was 2.20"}
+	first := []string{"ap-singapore-2 SPOTPAID 2.31 it was 2.20 CNY", "ap-singapore-3 SPOTPAID 2.32 it was 2.20 CNY"}
 	wants(first...)
 	w.price(reconciletest.ZoneB, "2.20")
 	heal()
 	w.price(reconciletest.ZoneA, "2.31") // which it is
 	heal()
-	wants(first[0], "ap-singapore-3 SPOTPAID 2.20 it was 2.32", first[1])
+	wants(first[0], "ap-singapore-3 SPOTPAID 2.20 it was 2.32 CNY", first[1])
 	if len(w.told()) == before {
 		t.Error("the runs told nothing at all")
 	}

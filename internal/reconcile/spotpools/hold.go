@@ -89,7 +89,7 @@ func (h holder) holdOf(ctx context.Context, d spotpool.Declaration, id string, n
 }
 
 // Release releases all holds of a pool that are in force. It also resumes replacing that is
-// suspended because instances never joined. There may be neither.
+// suspended because instances failed early. There may be neither.
 func (h holder) Release(ctx context.Context, key string, r exception.Release) (Held, error) {
 	d, err := h.byName(ctx, key)
 	if err != nil {
@@ -127,23 +127,23 @@ func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Releas
 	return err
 }
 
-// resumeReplacing resumes replacing that is suspended because instances never joined, and
+// resumeReplacing resumes replacing that is suspended because instances failed early, and
 // returns why it was suspended; empty if it was not. It takes the pool's lock, since a run in
 // progress would overwrite the journal.
 func (h holder) resumeReplacing(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
 	j, err := h.loadJournal(ctx, d)
-	if err != nil || j.Value.NeverJoining(d) == "" {
+	if err != nil || j.Value.FailingEarly(d) == "" {
 		return "", err
 	}
 	err = h.records().Locked(ctx, d, func(ctx context.Context) error {
 		if j, err = h.loadJournal(ctx, d); err != nil {
 			return err
 		}
-		if suspended = j.Value.NeverJoining(d); suspended == "" {
+		if suspended = j.Value.FailingEarly(d); suspended == "" {
 			return nil
 		}
 		value := j.Value
-		value.NeverJoined = node.Streak{}
+		value.EarlyFailures = node.Streak{}
 		_, err := h.saveJournal(ctx, d, j, value)
 		return err
 	})

@@ -46,9 +46,9 @@ func (l *lazyCloud) list(ctx context.Context, do func(Cloud) ([]spotpool.Instanc
 	return found, at, err
 }
 
-func (l *lazyCloud) AccountID(ctx context.Context) (id string, err error) {
-	err = l.with(ctx, func(c Cloud) (err error) { id, err = c.AccountID(ctx); return err })
-	return id, err
+func (l *lazyCloud) Account(ctx context.Context) (account spotpool.Account, err error) {
+	err = l.with(ctx, func(c Cloud) (err error) { account, err = c.Account(ctx); return err })
+	return account, err
 }
 
 func (l *lazyCloud) ObserveRegion(ctx context.Context, region string) ([]spotpool.Instance, time.Time, error) {

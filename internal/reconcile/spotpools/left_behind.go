@@ -48,8 +48,8 @@ func (r *Run) FindRemaining(ctx context.Context, t record.Document[declaration.T
 	if !isPool || r.kind.flow.now().Sub(last) > searchFor || r.Recorded(d.UID) {
 		return nil
 	}
-	account, err := r.kind.flow.Cloud.AccountID(ctx)
-	if err != nil || account != d.AccountID {
+	account, err := r.kind.flow.Cloud.Account(ctx)
+	if err != nil || account.ID != d.AccountID {
 		return err
 	}
 	left, err := r.kind.flow.remainingInstances(ctx, d)

@@ -57,7 +57,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	if err != nil {
 		return err
 	}
-	if err := sameAccount(d, observed.accountID); err != nil {
+	if err := sameAccount(d, observed.account.ID); err != nil {
 		return err
 	}
 	observation := observed.pool(t)
@@ -71,6 +71,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	if nodes.err != nil {
 		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err))
 	}
+	d.Currency = observed.account.Currency // which the next apply records
 	s := situation(d, observation, nodes, j.Value, state.Gate, state.Hold)
 	state.Observation, state.OtherNodes, state.Journal = s.Observation, s.OtherNodes, j.Value
 	if state.Hold, err = f.holdOn(ctx, d); err != nil {
@@ -93,7 +94,7 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 	if r.Exists() {
 		return r.Value.Declaration, nil
 	}
-	account, err := f.Cloud.AccountID(ctx)
+	account, err := f.Cloud.Account(ctx)
 	if err != nil {
 		return wanted, err
 	}
@@ -119,8 +120,8 @@ func (f *Flow) Find(ctx context.Context, region, name string) (spotpool.Declarat
 }
 
 // deriveDeclaration derives what it can of a declaration from a pool's instances.
-func deriveDeclaration(d spotpool.Declaration, account string, found []spotpool.Instance) spotpool.Declaration {
-	d.AccountID = account
+func deriveDeclaration(d spotpool.Declaration, account spotpool.Account, found []spotpool.Instance) spotpool.Declaration {
+	d.AccountID, d.Currency = account.ID, account.Currency
 	for _, i := range found {
 		if i.PoolUID == "" || i.State.Ending() {
 			continue
@@ -146,7 +147,7 @@ func deriveDeclaration(d spotpool.Declaration, account string, found []spotpool.
 // Markets returns the region's prices and stock, from a shared observation as in View.
 func (f *Flow) Markets(ctx context.Context, region string) (spotpool.Markets, error) {
 	// Prices are not secret, but only allowed accounts may read them.
-	if _, err := f.Cloud.AccountID(ctx); err != nil {
+	if _, err := f.Cloud.Account(ctx); err != nil {
 		return spotpool.Markets{}, err
 	}
 	observed := f.observeMarkets(ctx, region)

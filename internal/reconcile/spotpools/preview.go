@@ -16,7 +16,7 @@ import (
 // nothing. All pools of a plan share one observation of a region's market. The error is
 // *record.ExistsError if the creation would be refused.
 func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan, error) {
-	account, err := f.Cloud.AccountID(ctx)
+	account, err := f.Cloud.Account(ctx)
 	if err != nil {
 		return decide.Plan{}, err
 	}
@@ -24,6 +24,7 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan
 	if err != nil {
 		return decide.Plan{}, err
 	}
+	d.Currency = account.Currency
 	if begun.Exists() {
 		return f.previewResumed(ctx, d, begun)
 	}
@@ -32,8 +33,8 @@ func (f *Flow) Preview(ctx context.Context, d spotpool.Declaration) (decide.Plan
 	if market.Offers == nil {
 		return decide.Plan{}, market.err
 	}
-	d.AccountID = account
-	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account}, d)
+	d.AccountID = account.ID
+	nothing := market.add(spotpool.Observation{At: now, Region: d.Region, AccountID: account.ID, Currency: account.Currency}, d)
 	return decide.Decide(situation(d, nothing, nodeObservation{}, journal.Journal{}, f.gate(ctx, d), nil)), nil
 }
 

@@ -1,6 +1,7 @@
 package spotpools
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
@@ -90,5 +91,6 @@ func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 		report.Messages, report.Warnings = p.Messages, p.Warnings
 	}
 	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
+	report.Counts.Currency = cmp.Or(report.Counts.Currency, d.Currency)
 	return report
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -79,5 +80,21 @@ func TestInstancesJustLaunchedAreGrowth(t *testing.T) {
 	w.seen.Members = []decide.Member{{Instance: spotpool.Instance{ID: "ins-a"}}, {Instance: spotpool.Instance{ID: "ins-b"}}}
 	if grows, why := p.growth(planned(results), w.unobserved(results)); grows {
 		t.Errorf("once they are observed: %s", why)
+	}
+}
+
+// TestAnAmbiguousNodeIsAState: what nothing drains or replaces does not count as in sync.
+func TestAnAmbiguousNodeIsAState(t *testing.T) {
+	t.Parallel()
+	for ambiguous, want := range []state.State{state.InSync, state.Degraded} {
+		p := Report{
+			Observed: true, Outcome: outcome.Done, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Capacity: 1, Total: 1},
+			Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{Ready: 1 - ambiguous, Unknown: ambiguous}},
+		}
+		d := Description{Report: p}
+		d.SetState()
+		if after := p.StateAfter(false); after != want || d.State != want {
+			t.Errorf("with %d ambiguous nodes: %s after a run, and %s as observed, want %s", ambiguous, after, d.State, want)
+		}
 	}
 }

@@ -56,9 +56,14 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 
 // change records a declaration. The pool's lock must be held.
 func (u update) change(ctx context.Context, d spotpool.Declaration) (stored, error) {
-	if err := u.ownAccount(ctx, d); err != nil {
+	account, err := u.Cloud.Account(ctx)
+	if err == nil {
+		err = sameAccount(d, account.ID)
+	}
+	if err != nil {
 		return stored{}, err
 	}
+	d.Currency = account.Currency
 	r, err := u.records().Load(ctx, d.Key())
 	if err != nil {
 		return r, err
@@ -94,7 +99,7 @@ func withoutNodes(r stored, d spotpool.Declaration) (changed spotpool.Declaratio
 	if r.Value.Phase != declaration.Deleting || old.Nodes == nil || d.Nodes != nil {
 		return d, false
 	}
-	old.Nodes, old.ClusterUID = nil, d.ClusterUID
+	old.Nodes, old.ClusterUID, old.Currency = nil, d.ClusterUID, d.Currency
 	if old.BootstrapToken != nil { // it needs nodes, and so does its placeholder
 		old.BootstrapToken = nil
 		old.UserData, old.UserDataWO, old.UserDataWOVersion = d.UserData, d.UserDataWO, d.UserDataWOVersion

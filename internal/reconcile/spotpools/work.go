@@ -69,7 +69,10 @@ func (w *work) decide(ctx context.Context) error {
 	if err := w.region.err; err != nil {
 		return err
 	}
-	if err := sameAccount(d, observed.accountID); err != nil {
+	if w.target.phase == declaration.Deleting {
+		d.Currency = "" // it launches nothing, so no price counts
+	}
+	if err := sameConnection(d, observed.account); err != nil {
 		return err
 	}
 	var gateErr error

@@ -25,7 +25,7 @@ const (
 	Short       State = "Short"       // fewer instances, or pods, than desired
 	Oversized   State = "Oversized"   // more instances than the maximum
 	Pending     State = "Pending"     // no pod is ready yet
-	Degraded    State = "Degraded"    // nodes fail, or pods are missing and nothing is in progress
+	Degraded    State = "Degraded"    // nodes fail or are ambiguous, or pods are missing and nothing is in progress
 	Blocked     State = "Blocked"     // a budget keeps it from growing
 	OnHold      State = "OnHold"      // an operator paused its reconciliation
 	Freezing    State = "Freezing"    // a freeze was requested

@@ -147,10 +147,10 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 
 // isLeftToPool reports whether a budget leaves pods that it counts by their own labels to the pool,
 // and since when. This run or an earlier pause may have noted that. A declaration that changed
-// since may have other pods.
+// since may have other pods, and pods that the budget does not count end the note.
 func (l *limits) isLeftToPool(p *pass, of limit) (left bool, since time.Time) {
 	j := p.journal.Value
-	left = j.Generation == p.declaration.Generation && slices.Contains(j.CountedBy, of.Key)
+	left = j.Generation == p.declaration.Generation && slices.Contains(j.CountedBy, of.Key) && !of.countsNone(p)
 	if of.unread || of.declaration.ClusterUID != p.declaration.ClusterUID {
 		return false, since
 	}
@@ -160,6 +160,13 @@ func (l *limits) isLeftToPool(p *pass, of limit) (left bool, since time.Time) {
 		}
 	}
 	return left, since
+}
+
+// countsNone reports whether the pool has pods, and their own labels are none of the budget's.
+func (l limit) countsNone(p *pass) bool {
+	return l.takes != nil && len(p.observation.Pods) > 0 && !slices.ContainsFunc(p.observation.Pods, func(pod stockpool.Pod) bool {
+		return l.takes.Matches(labelSet(p.declaration, pod.Labels, p.observation.NamespaceLabels))
+	})
 }
 
 func unknown(name string, err error) decide.Cover {

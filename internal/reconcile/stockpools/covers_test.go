@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -70,9 +71,14 @@ func (d *fixture) exceed(name string, labels map[string]string, changes ...func(
 		b.Name, b.Enforce.Action = name, budget.Pause
 		b.Selector = budget.Selector{MatchLabels: labels}
 	}}, changes...)...)
-	d.Cluster.Start("ml", "other-"+name, 4, func(p *gpu.Pod) { p.Labels = labels })
+	d.Cluster.Start("ml", "other-"+name, 4, ofJob, func(p *gpu.Pod) { p.Labels = labels })
 	d.Cluster.Step(2 * time.Hour)
 	d.Run()
+}
+
+// ofJob is a pod whose Job can be paused.
+func ofJob(p *gpu.Pod) {
+	p.Owner = &ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: p.Name, UID: "uid-of-" + p.Name}
 }
 
 // explained is what a run would do about the one pool, and by which budgets.

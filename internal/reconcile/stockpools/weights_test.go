@@ -26,7 +26,7 @@ func TestABudgetThatWeighsTheirGPUsZeroPausesNoPods(t *testing.T) {
 					p.Budget = "team-a"
 				}
 			})
-			d.Cluster.Start("ml", "npus", 4, func(p *gpu.Pod) { p.Labels, p.Shares[0].Resource = pool().Labels, "example.com/npu" })
+			d.Cluster.Start("ml", "npus", 4, ofJob, func(p *gpu.Pod) { p.Labels, p.Shares[0].Resource = pool().Labels, "example.com/npu" })
 			d.Run()
 			if d.replicas() != 2 {
 				t.Fatalf("before the budget is exceeded it has %d pods", d.replicas())

@@ -43,11 +43,12 @@ func Enums() map[reflect.Type][]any {
 	addEnum(enums, request.States()...)
 	addEnum(enums, request.Types()...)
 	addEnum(enums, spotpool.Codes()...)
+	addEnum(enums, spotpool.Currencies()...)
 	addEnum(enums, declaration.Creating, declaration.Active, declaration.Deleting)
 	addEnum(enums, spotdecide.Running, spotdecide.Launching, spotdecide.Stuck, spotdecide.Restricted, spotdecide.Stopped, spotdecide.Isolated,
 		spotdecide.Failed, spotdecide.Terminating, spotdecide.Unusable)
 	addEnum(enums, markets.CausedBySoldOut, markets.CausedByPrice, markets.CausedByQuota, markets.CausedByNotSold, markets.CausedByLoss,
-		markets.CausedByLaunchFailed, markets.CausedByBatch)
+		markets.CausedByLaunchFailed, markets.CausedByNode, markets.CausedByBatch)
 	addEnum(enums, spotpool.Priority, spotpool.LowestPrice, spotpool.Balanced)
 	addEnum(enums, node.Joining, node.Late, node.Healthy, node.Unready, node.Unhealthy)
 	addEnum(enums, node.Asked, node.Draining, node.Done, node.TimedOut, node.Kept)

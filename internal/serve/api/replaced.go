@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // These operations have the paths and fields of the stock pool operator that gpupool replaces, so
@@ -32,12 +35,12 @@ type OperatorStockPoolRequest struct {
 // OperatorStockPool is a stock pool, as observed now.
 type OperatorStockPool struct {
 	OperatorStockPoolRequest
-	// Pods that are ready and not in use.
-	Available int `json:"available"`
-	// The desired number of pods less the available ones.
-	Allocated int `json:"allocated"`
-	// The phase. Absent if the stock pool could not be observed.
-	Phase decide.Phase `json:"phase,omitempty"`
+	// Pods that are ready and not in use. Null if the stock pool could not be observed.
+	Available *int `json:"available"`
+	// The desired number of pods less the available ones. Null if the stock pool could not be observed.
+	Allocated *int `json:"allocated"`
+	// The phase, or `Unknown` if the stock pool could not be observed.
+	Phase string `json:"phase"`
 	// The generation that was last applied.
 	ObservedGeneration int64 `json:"observedGeneration"`
 	// When the Deployment was last in sync.
@@ -106,13 +109,25 @@ func (a *api) operatorStockPools(ctx context.Context, _ *nothing) (OperatorStock
 	if err != nil {
 		return list, err
 	}
-	for _, p := range all.value.StockPools {
+	pools := all.value.StockPools
+	observed := func(p stockpools.Description) bool { return p.Observed }
+	if len(pools) > 0 && !slices.ContainsFunc(pools, observed) { // a client of the operator reads no pods as 0
+		detail := "no stock pool could be observed"
+		if e := pools[0].Error; e != nil {
+			detail += ": " + e.Message
+		}
+		return list, huma.Error503ServiceUnavailable(detail)
+	}
+	for _, p := range pools {
 		item := OperatorStockPool{
 			OperatorStockPoolRequest: OperatorStockPoolRequest{
 				Name: p.Name, Namespace: p.Namespace, SpecName: p.SpecName, Image: p.Arguments.Image, Memory: p.Arguments.Memory,
 				GPU: int32(p.Arguments.GPU), Replicas: int32(p.Arguments.Replicas), //nolint:gosec // both are limited
 			},
-			Available: p.Available, Allocated: max(0, p.Desired-p.Available), Phase: p.Status.Phase, ObservedGeneration: p.ObservedGeneration,
+			Phase: "Unknown", ObservedGeneration: p.ObservedGeneration,
+		}
+		if p.Observed {
+			item.Available, item.Allocated, item.Phase = &p.Available, new(max(0, p.Desired-p.Available)), string(p.Status.Phase)
 		}
 		if !p.SyncedAt.IsZero() {
 			item.LastSyncTime = &p.SyncedAt

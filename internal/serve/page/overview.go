@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // rowsAtMost is the most rows of a table on one page.
@@ -258,7 +259,11 @@ func budgetCells(b budgets.Description) []cell {
 }
 
 func spotPoolList(all []spotpools.Description) list {
-	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Shortfall", "Total", "Maximum", "CNY/h"}}
+	title, shared := "Price/h", spotpool.SharedCurrency(all, func(p spotpools.Description) spotpool.Cost { return p.Cost() })
+	if shared != "" {
+		title = string(shared) + "/h"
+	}
+	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Shortfall", "Total", "Maximum", title}}
 	for _, p := range all {
 		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-"), text("-")}
@@ -266,8 +271,8 @@ func spotPoolList(all []spotpools.Description) list {
 			r.Cells = []cell{
 				text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Shortfall), text("%d", p.Total), text("%d", p.Maximum), text("-"),
 			}
-			if p.HourlyPrice > 0 {
-				r.Cells[5] = text("%s", p.HourlyPrice)
+			if price := p.Cost().Cell(shared); price != "" {
+				r.Cells[5] = text("%s", price)
 			}
 		}
 		l.Rows = append(l.Rows, r)

@@ -17,6 +17,8 @@ type Appraisal struct {
 	ChargeType spotpool.ChargeType `json:"charge_type"`
 	// The hourly market price. Null if unknown.
 	Price spotpool.Price `json:"price"`
+	// The currency of the prices. Absent if unknown.
+	Currency spotpool.Currency `json:"currency,omitempty"`
 	// The stock, as Tencent Cloud reports it.
 	Stock spotpool.Stock `json:"stock,omitempty"`
 	// The vCPUs of an instance.
@@ -36,6 +38,9 @@ type Appraisal struct {
 	// The same reason as text.
 	Why string `json:"why,omitempty"`
 }
+
+// Cost returns the hourly market price.
+func (a Appraisal) Cost() spotpool.Cost { return spotpool.Cost{Price: a.Price, Currency: a.Currency} }
 
 // Appraise returns the state of each offering and charge type: whether one more instance
 // could be launched, and what the plan of the situation does.
@@ -61,7 +66,7 @@ func Appraise(s Situation, plan Plan) []Appraisal {
 func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType, plan Plan) Appraisal {
 	c, why := consider(v, t, index, o, charge)
 	offer := v.offers[c.market]
-	a := Appraisal{Offering: o, ChargeType: charge, Price: offer.Price, Stock: offer.Stock, VCPUs: offer.VCPUs}
+	a := Appraisal{Offering: o, ChargeType: charge, Price: offer.Price, Currency: v.Declaration.Currency, Stock: offer.Stock, VCPUs: offer.VCPUs}
 	if left, known := v.Observation.SpotVCPUs[o.AvailabilityZone]; known && charge == spotpool.Spot {
 		a.SpotVCPUs = &left
 	}

@@ -19,9 +19,10 @@ type candidate struct {
 	market   spotpool.Market
 	listed   spotpool.Price // of the market, an hour; 0: unknown
 	price    spotpool.Price // at most, an hour; 0: unknown
-	batch    int            // the largest count to request
-	smaller  obstacle       // why the batch is not larger
-	avoided  string         // why it is the last resort
+	currency spotpool.Currency
+	batch    int      // the largest count to request
+	smaller  obstacle // why the batch is not larger
+	avoided  string   // why it is the last resort
 }
 
 // obstacle is why an offering cannot launch; the zero value is none.
@@ -38,7 +39,9 @@ type skipped struct {
 }
 
 func (p skipped) reason() spotpool.Reason {
-	return spotpool.Reason{Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Until: p.until, Text: p.text}
+	return spotpool.Reason{
+		Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Currency: p.currency, Until: p.until, Text: p.text,
+	}
 }
 
 func (p skipped) String() string { return p.reason().String() }
@@ -60,7 +63,9 @@ func candidates(v View, t Tally, charge spotpool.ChargeType) (list []candidate, 
 func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.ChargeType) (candidate, obstacle) {
 	market := o.Market(charge)
 	offer, sold := v.offers[market]
-	c := candidate{index: index, offering: o, market: market, listed: offer.Price, price: v.priceOf(o, charge), batch: math.MaxInt}
+	c := candidate{
+		index: index, offering: o, market: market, listed: offer.Price, price: v.priceOf(o, charge), currency: v.Declaration.Currency, batch: math.MaxInt,
+	}
 	if v.Observation.Offers != nil {
 		switch {
 		case !sold:
@@ -68,11 +73,11 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 		case offer.Stock == spotpool.StockNone:
 			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out: Tencent Cloud has no stock"}
 		case charge == spotpool.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
-			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s CNY an hour is above spot_max_price %s",
-				offer.Price, o.SpotMaxPrice)}
+			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s is above spot_max_price %s",
+				v.Declaration.Currency.Hourly(offer.Price), o.SpotMaxPrice)}
 		}
 	}
-	for _, cooldown := range v.Journal.Cooldowns {
+	for _, cooldown := range t.cooldowns {
 		switch {
 		case !cooldown.Covers(o, charge):
 		case cooldown.Cause == markets.CausedByBatch:
@@ -158,7 +163,7 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{
 		code: spotpool.BecauseHourlyCap,
-		text: fmt.Sprintf("%s CNY an hour in addition to the pool's %s would exceed max_hourly_cost %s", c.price, t.spent, limit),
+		text: fmt.Sprintf("%s in addition to the pool's %s would exceed max_hourly_cost %s", v.Declaration.Currency.Hourly(c.price), t.spent, limit),
 	}
 }
 

@@ -81,6 +81,27 @@ func TestAReadyNodeIsNeverDeleted(t *testing.T) {
 	}
 }
 
+// TestANodeThatAnotherMachineUsesIsUncordoned: a machine at the address of a drained instance registers as its Node.
+// The cordon was for the instance, which is gone.
+func TestANodeThatAnotherMachineUsesIsUncordoned(t *testing.T) {
+	t.Parallel()
+	drained := func(n *node.Node) {
+		n.Pool, n.Addresses, n.Cordoned, n.CordonedBy = uid, []string{"10.0.0.2"}, true, uid
+	}
+	s := remembered(seen(pool(size(2, 3), withNodes), instance("ins-1"), instance("ins-2")))
+	s.Observation.Instances = []spotpool.Instance{instance("ins-1"), instance("ins-3", launched(noon), atAddress("10.0.0.2"))}
+	s.Observation.Absent = []string{"ins-2"}
+	for after, want := range []string{"", "uncordon ins-2, the node node-ins-2", "uncordon ins-2, the node node-ins-2"} { // minutes
+		s.Now = noon.Add(time.Duration(after) * time.Minute)
+		p := decide.Decide(inCluster(s, nodeOf("ins-1"), nodeOf("ins-2", drained, func(n *node.Node) { n.ReadySince = noon.Add(time.Second) })))
+		s.Journal = p.Journal
+		shouldDecide(t, p, slices.DeleteFunc([]string{want}, func(none string) bool { return none == "" })...)
+		if p.Nodes.Unknown != 1 {
+			t.Errorf("after %d minutes, %d nodes are ambiguous, want 1", after, p.Nodes.Unknown)
+		}
+	}
+}
+
 // TestANodeThatStaysReadyIsInUse: another machine may take over a Node before it is not Ready.
 // It is in use once it has been Ready for longer than the cluster needs to mark it Unknown.
 func TestANodeThatStaysReadyIsInUse(t *testing.T) {

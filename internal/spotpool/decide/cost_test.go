@@ -110,6 +110,10 @@ func TestMaxHourlyCost(t *testing.T) {
 			lastPriced(offered(seen(pool(atMost("5")), instance("ins-1")), offer(zone3, "3")), "2"),
 			[]string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-3"}, "",
 		},
+		"what is held does not count at a last price in another currency": {
+			inUSD(lastPriced(offered(seen(pool(atMost("5")), instance("ins-1")), offer(zone3, "3")), "2")), nil,
+			"spot GN7.2XLARGE32 in ap-singapore-3: the price of ins-1 is unknown, so max_hourly_cost could not be kept",
+		},
 		"what is held counts at its cap while its price was never known": {
 			offered(seen(pool(atMost("4.99"), capped), instance("ins-1")), offer(zone2, "2", noPrice)), nil,
 			"spot GN7.2XLARGE32 in ap-singapore-2: 2.50 CNY an hour in addition to the pool's 2.50 would exceed max_hourly_cost 4.99",
@@ -119,6 +123,12 @@ func TestMaxHourlyCost(t *testing.T) {
 			"spot GN7.2XLARGE32 in ap-singapore-2: 2.00 CNY an hour in addition to the pool's 4.00 would exceed max_hourly_cost 5.00",
 		},
 	})
+}
+
+// inUSD has the last prices in another currency than the pool's.
+func inUSD(s decide.Situation) decide.Situation {
+	s.Journal.Prices[0].Currency = "USD"
+	return s
 }
 
 // lastPriced records the price of the first offering.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -67,7 +68,7 @@ type Plan struct {
 	// Nodes is the health of the members as nodes; nil if the pool has no nodes.
 	Nodes *PoolNodes
 	// Refusal says why nothing can be decided: the observation is of another account or
-	// region. Everything else is then empty.
+	// region, or in another currency. Everything else is then empty.
 	Refusal string
 }
 
@@ -97,6 +98,7 @@ func prepare(s Situation) (View, Tally, Result) {
 	if s.Observation.Cluster.ClusterUID != s.Declaration.ClusterUID { // of another cluster, nothing counts
 		s.Observation.Cluster = node.Observation{}
 	}
+	s.Declaration.Currency = cmp.Or(s.Declaration.Currency, s.Observation.Currency)
 	update := s.Journal.Update(s.Declaration, s.Observation, s.Gate, s.Now)
 	v, t := begin(s, update)
 	v.Journal.ShortSince = v.shortSince(t)
@@ -137,6 +139,9 @@ func mismatch(d spotpool.Declaration, o spotpool.Observation) string {
 			o.AccountID, d.AccountID)
 	case o.Region != "" && o.Region != d.Region:
 		return fmt.Sprintf("%s is in %s, and what was observed in %s", d.Object(), d.Region, o.Region)
+	}
+	if err := d.CheckCurrency(o.Currency); err != nil {
+		return err.Error()
 	}
 	return ""
 }

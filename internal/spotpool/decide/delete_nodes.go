@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
 
 // untilSilent is how long a Node may stay Ready after its instance is gone, by the time at which it
@@ -25,6 +26,11 @@ func (n NodeInUse) String() string {
 		"kubectl annotate node %s gpupool/pool-uid-", n.Name, n.InstanceID, n.Name)
 }
 
+// inUse reports whether another machine uses the Node of an instance that is gone for sure.
+func (v View) inUse(past fleet.Past, n node.Node) bool {
+	return past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue && v.Observation.Cluster.At.Sub(past.AbsentSince) > untilSilent)
+}
+
 // deleteNodes decides to delete the nodes of instances that are gone for sure, so that
 // their pods move at once. It never deletes one whose kubelet reports, or that another
 // machine uses.
@@ -33,7 +39,7 @@ func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 		n, found := v.Observation.Cluster.Node(past.Node.UID)
 		switch {
 		case !found || n.Pool != v.Declaration.UID:
-		case past.Confirmed && (past.NodeInUse || n.Ready == node.ReadyTrue && v.Observation.Cluster.At.Sub(past.AbsentSince) > untilSilent):
+		case v.inUse(past, n):
 			used := NodeInUse{n.Name, past.InstanceID}
 			r.NodesInUse = append(r.NodesInUse, used)
 			r.Warnings = append(r.Warnings, used.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -29,8 +30,8 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	suspended := v.nodes.ReplacingSuspended
 	if suspended != "" {
 		resumes, release := "It resumes when fewer fail. Check the nodes:", ""
-		if v.Journal.NeverJoining(d) != "" {
-			resumes = "It resumes when a node joins or the configuration changes. Check the nodes, and resume it:"
+		if v.Journal.FailingEarly(d) != "" {
+			resumes = "It resumes once a node has worked for an hour, or the configuration changes. Check the nodes, and resume it:"
 			release = "\ngpupool release " + d.Key()
 		}
 		r.warnf("replacement is suspended: %s. %s\ngpupool status %s --machines%s", suspended, resumes, d.Key(), release)
@@ -54,16 +55,17 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 			room--
 			why := whyFailed(v, m)
 			changes = append(changes, fleet.Replacement{
-				InstanceID: m.ID, Configuration: m.ConfigurationTag, Since: v.Now, Why: why, NeverJoined: m.Health == node.Late,
+				InstanceID: m.ID, Configuration: spotpool.UnknownConfigurationTag(d.Configuration), Since: v.Now, Why: why,
+				Early: !m.Drifted && !v.proven(m),
 			})
 			r.Replacing = append(r.Replacing, m.ID)
 			r.Messages = append(r.Messages, fmt.Sprintf("%s needs a replacement: %s", m.ID, why))
 		}
 	}
 	if len(changes) > 0 {
-		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes) })
+		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes, d.Cooldown) })
 	}
-	return t.replace(changes), r
+	return t.replace(changes, d.Cooldown), r
 }
 
 // noteSuspension records in the view's journal since when replacing is suspended. The
@@ -81,14 +83,23 @@ func (v View) noteSuspension() (_ View, messages []string) {
 	return v, messages
 }
 
-// replace counts members as being replaced, or as capacity again.
-func (t Tally) replace(changes []fleet.Replacement) Tally {
+// proven reports whether a member's node has proved to work.
+func (v View) proven(m Member) bool {
+	known, _ := v.Journal.Of(m.ID)
+	return known.Node.Proven
+}
+
+// replace counts members as being replaced, or as capacity again. The markets of those that are replaced cool down.
+func (t Tally) replace(changes []fleet.Replacement, cooldown spotpool.Duration) Tally {
 	if len(changes) == 0 {
 		return t
 	}
 	t.members = slices.Clone(t.members)
 	for _, c := range changes {
 		m := &t.members[slices.IndexFunc(t.members, func(m Member) bool { return m.ID == c.InstanceID })]
+		if !c.Since.IsZero() {
+			t.cooldowns = t.cooldowns.Add(markets.ForFailedNode(m.Market(), m.ID, c.Since.Add(time.Duration(cooldown))))
+		}
 		before := m.capacity()
 		m.ReplacedSince = c.Since
 		switch after := m.capacity(); {

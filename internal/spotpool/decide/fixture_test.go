@@ -34,7 +34,7 @@ func ago(d time.Duration) time.Time { return noon.Add(-d) }
 // pool declares 2 to 4 T4 instances, in zone 2 before zone 3.
 func pool(changes ...func(*spotpool.Declaration)) spotpool.Declaration {
 	d := spotpool.Declaration{
-		Name: "train", Region: region, UID: uid, AccountID: account, Generation: 1,
+		Name: "train", Region: region, UID: uid, AccountID: account, Generation: 1, Currency: "CNY",
 		Minimum: 2, Maximum: 4,
 		Offerings: []spotpool.Offering{offering(zone2, t4), offering(zone3, t4)},
 		Configuration: spotpool.Configuration{

@@ -96,7 +96,7 @@ func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string)
 	t.launches = append(t.launches[:len(t.launches):len(t.launches)], spotpool.Decision{
 		Kind: spotpool.KindLaunch, Object: d.Object(), Count: n, Offering: &to.offering, ChargeType: to.market.ChargeType,
 		Sequence: t.sequence, Token: request.Token, Refresh: refresh,
-		Reasons: reasons, Price: v.offers[to.market].Price, Request: request,
+		Reasons: reasons, Price: v.offers[to.market].Price, Currency: d.Currency, Request: request,
 	})
 	return t
 }
@@ -130,7 +130,7 @@ func (t Tally) usedTags(v View) map[int64]bool {
 func choice(v View, t Tally, to candidate, list []candidate, passed []skipped) []string {
 	var reasons []string
 	if price := v.offers[to.market].Price; price > 0 {
-		reasons = append(reasons, fmt.Sprintf("%s CNY an hour each", price))
+		reasons = append(reasons, v.Declaration.Currency.Hourly(price)+" each")
 	}
 	if to.avoided != "" {
 		reasons = append(reasons, fmt.Sprintf("no other offering can launch, so this one does despite its cooldown: %s", to.avoided))

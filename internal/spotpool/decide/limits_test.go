@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -99,5 +100,24 @@ func TestAnObservationOfSomethingElseIsRefused(t *testing.T) {
 	s.Observation.Region = "ap-tokyo"
 	if p = decide.Decide(s); p.Refusal == "" || len(p.Decisions) > 0 {
 		t.Errorf("decided on an observation of another region: %q", p.Decisions)
+	}
+	s = seen(pool())
+	s.Observation.Currency = "USD"
+	p = decide.Decide(s)
+	shouldDecide(t, p)
+	if !strings.HasPrefix(p.Refusal, "spot_pool/ap-singapore/train has its prices in CNY, and this connection in USD") {
+		t.Errorf("decided on prices in another currency: %q", p.Refusal)
+	}
+}
+
+// TestAPoolWithoutACurrencyHasThatOfItsPrices: it was stored before pools had one.
+func TestAPoolWithoutACurrencyHasThatOfItsPrices(t *testing.T) {
+	t.Parallel()
+	s := offered(seen(pool(func(d *spotpool.Declaration) { d.Currency = "" }), instance("ins-1")), offer(zone2, "1.90"))
+	s.Observation.Currency = "USD"
+	p := decide.Decide(s)
+	shouldSay(t, "decisions", p.Decisions[0].Reasons, "1.90 USD an hour each")
+	if p.Decisions[0].Currency != "USD" || p.Currency != "USD" || p.Members[0].Currency != "USD" {
+		t.Errorf("%+v, %+v", p.Decisions[0], p.Members[0])
 	}
 }

@@ -36,6 +36,8 @@ type Member struct {
 	Drifted bool `json:"drifted"`
 	// Its hourly price.
 	Price spotpool.Price `json:"hourly_price"`
+	// The currency of the price. Absent if unknown.
+	Currency spotpool.Currency `json:"currency,omitempty"`
 	// Whether its termination was requested and is not visible yet.
 	Ending bool `json:"ending,omitempty"`
 	// Whether it is known only by its ID, because its tags have not arrived.
@@ -102,6 +104,9 @@ func (m Member) expendable() bool {
 	return m.Protection() == "" && !m.Untagged && (m.endable() || m.Condition == Launching || m.State == spotpool.StateStopping)
 }
 
+// Cost returns the member's hourly price.
+func (m Member) Cost() spotpool.Cost { return spotpool.Cost{Price: m.Price, Currency: m.Currency} }
+
 // endable reports whether Tencent Cloud terminates instances in this state. It refuses those
 // between two states (CVM, TerminateInstances, UnsupportedOperation.InstanceState…). Nothing
 // is done in unknown states.
@@ -124,6 +129,7 @@ func members(s Situation, u journal.Update, offers map[spotpool.Market]spotpool.
 			Condition: condition(i.Instance, k.UnsettledSince, s.Declaration.LaunchTimeout, s.Now),
 			Drifted:   configs.Drifted(i.ConfigurationTag),
 			Price:     offers[i.Market()].Price,
+			Currency:  s.Declaration.Currency,
 			Untagged:  i.Untagged,
 		}
 		if i.Unlisted {
@@ -177,7 +183,7 @@ func condition(i spotpool.Instance, unsettledSince time.Time, timeout spotpool.D
 
 // count counts the members, and the instances of pending launches that were not found yet.
 func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
-	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Total: unseen}
+	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Total: unseen, Currency: d.Currency}
 	for _, m := range list {
 		if !m.counted() {
 			continue

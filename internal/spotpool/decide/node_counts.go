@@ -127,7 +127,7 @@ func (r DrainReport) String() string {
 func (r DrainReport) left() string {
 	text := fmt.Sprintf("%d %s left", r.Left, wording.Plural(r.Left, "pod", "pods"))
 	if len(r.Blocked) > 0 {
-		text += " (" + wording.Some(r.Blocked) + ")"
+		text += " (" + strings.Join(r.Blocked, ", ") + ")"
 	}
 	return text
 }
@@ -172,7 +172,7 @@ func poolNodes(v View, list []Member) *PoolNodes {
 	if r.Observed = v.Observation.Cluster.Observed(); r.Observed {
 		r.NodeStates = &NodeStates{}
 		own := nodeCount(list)
-		r.ReplacingSuspended = node.Suspended(v.Journal.NeverJoined, own, own.Plus(v.OtherNodes))
+		r.ReplacingSuspended = node.Suspended(v.Journal.EarlyFailures, own, own.Plus(v.OtherNodes))
 		r.ReplacingAwaits = node.Awaited(own, own.Plus(v.OtherNodes))
 	}
 	for _, m := range list {

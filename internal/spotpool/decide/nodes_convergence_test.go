@@ -79,7 +79,7 @@ func playWithNodes(t *rapid.T, see func(decide.Situation, decide.Plan)) {
 	w.calm()
 	w.cluster.calm()
 	w.cluster.calmOddities(w)
-	w.journal.NeverJoined = node.Streak{}
+	w.journal.EarlyFailures = node.Streak{}
 	drained := onExceeded == spotpool.ExceededDrain && rapid.Bool().Draw(t, "exceeded for good")
 	if drained {
 		w.gate = usedUp

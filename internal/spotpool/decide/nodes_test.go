@@ -91,7 +91,7 @@ func remembered(s decide.Situation, neverJoined ...string) decide.Situation {
 	}
 	before := s
 	before.Observation.Cluster = node.Observation{ClusterUID: clusterUID, At: s.Now, Nodes: nodes}
-	before.Now = ago(time.Hour)
+	before.Now = ago(65 * time.Minute)
 	s.Journal = decide.Decide(before).Journal
 	for ; before.Now.Before(noon); before.Now = before.Now.Add(5 * time.Minute) {
 		before.Journal = s.Journal
@@ -102,7 +102,7 @@ func remembered(s decide.Situation, neverJoined ...string) decide.Situation {
 
 func TestFailedNodesAreReplaced(t *testing.T) {
 	t.Parallel()
-	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
+	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-3" // avoids the offering of the failed instance
 	two := func(d ...func(*spotpool.Declaration)) decide.Situation {
 		return seen(pool(append(d, withNodes)...), instance("ins-1"), instance("ins-2"))
 	}
@@ -179,7 +179,7 @@ func TestARecoveredNodeNeedsNoReplacement(t *testing.T) {
 	t.Parallel()
 	s := remembered(seen(pool(withNodes), instance("ins-1"), instance("ins-2")), "ins-2")
 	failing := decide.Decide(inCluster(s, nodeOf("ins-1")))
-	shouldDecide(t, failing, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
+	shouldDecide(t, failing, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
 	s.Journal = failing.Journal
 	recovered := decide.Decide(inCluster(s, nodeOf("ins-1"), nodeOf("ins-2")))
 	shouldDecide(t, recovered)
@@ -371,14 +371,14 @@ func TestRefusedTerminationDrainsNoOtherNode(t *testing.T) {
 func TestAnotherConfigurationMayJoin(t *testing.T) {
 	t.Parallel()
 	s := inCluster(remembered(seen(pool(size(2, 3), withNodes), instance("ins-1"), instance("ins-2")), "ins-2"), nodeOf("ins-1"))
-	tag := s.Observation.Instances[0].ConfigurationTag
-	s.Journal.NeverJoined = node.Streak{Configuration: tag, InstanceIDs: []string{"ins-8", "ins-9"}}
+	tag := spotpool.UnknownConfigurationTag(s.Declaration.Configuration)
+	s.Journal.EarlyFailures = node.Streak{Configuration: tag, InstanceIDs: []string{"ins-8", "ins-9"}}
 	p := decide.Decide(s)
 	if len(p.Replacing) > 0 {
 		t.Errorf("%v are replaced", p.Replacing)
 	}
-	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 instances of the configuration "+tag+" in a row never joined the cluster. "+
-		"It resumes when a node joins or the configuration changes. Check the nodes, and resume it:\n"+
+	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 instances in a row failed before they had worked for an hour. "+
+		"It resumes once a node has worked for an hour, or the configuration changes. Check the nodes, and resume it:\n"+
 		"gpupool status ap-singapore/train --machines\ngpupool release ap-singapore/train")
 	s.Declaration.ImageID = "img-another1"
 	if p := decide.Decide(s); len(p.Replacing) != 1 {

@@ -26,8 +26,18 @@ func TestOnDemandBase(t *testing.T) {
 		"the base is launched again": {
 			seen(pool(size(3, 4), base(1)), instance("ins-1"), instance("ins-2")), []string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"},
 		},
-		"a raised base waits for new instances": {
-			seen(pool(size(2, 4), base(1)), instance("ins-1"), instance("ins-2")), nil,
+		"a raised base is launched where there is room": {
+			seen(pool(size(2, 4), base(1)), instance("ins-1"), instance("ins-2")), []string{"launch 1 on-demand GN7.2XLARGE32 in ap-singapore-2"},
+		},
+		"a raised base terminates nothing where there is none": {
+			seen(pool(size(2, 2), base(1)), instance("ins-1"), instance("ins-2")), nil,
+		},
+		"a raised base without on-demand instances launches nothing": {
+			offered(seen(pool(size(2, 4), base(1)), instance("ins-1"), instance("ins-2")), offer(zone2, "2")), nil,
+		},
+		"a base that was reached stays": {seen(pool(size(2, 4), base(1)), instance("ins-1", onDemand), instance("ins-2")), nil},
+		"the base is kept at a lower maximum": {
+			seen(pool(size(1, 1), base(1)), instance("ins-1", onDemand), instance("ins-2")), []string{"terminate ins-2"},
 		},
 		"no on-demand instance can be had: spot stands in": {
 			offered(seen(pool(base(1))), offer(zone2, "2")), []string{"launch 2 spot GN7.2XLARGE32 in ap-singapore-2"},

@@ -69,7 +69,7 @@ func TestReasonsAreData(t *testing.T) {
 		!strings.HasPrefix(string(text), want) {
 		t.Errorf("%v, %s, want %s…", err, text, want)
 	}
-	suffix := `"charge_type":"SPOTPAID","price":"8.09","text":"the market price of 8.09 CNY an hour is above spot_max_price 2.00"}`
+	suffix := `"charge_type":"SPOTPAID","price":"8.09","currency":"CNY","text":"the market price of 8.09 CNY an hour is above spot_max_price 2.00"}`
 	if !strings.HasSuffix(string(text), suffix) {
 		t.Errorf("%s, want …%s", text, suffix)
 	}
@@ -84,7 +84,7 @@ func TestBindingCauseIsFirst(t *testing.T) {
 		"the offering that is nearest to a launch, and counts of all": {many(), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: 1.90 CNY an hour in addition to the pool's 0.00 would exceed max_hourly_cost 1.00",
 			"16 spot offerings skipped: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
-				"2.09; sold out: 1; not sold: 6",
+				"2.09 CNY; sold out: 1; not sold: 6",
 		}},
 		"what else there is of the pool": {many(func(d *spotpool.Declaration) {
 			d.OnDemandFallback = &spotpool.OnDemandFallback{After: spotpool.Duration(30 * time.Minute), Maximum: 1}
@@ -92,12 +92,12 @@ func TestBindingCauseIsFirst(t *testing.T) {
 		}), []string{
 			"spot GN7.15XLARGE32 in ap-singapore-2: 1.90 CNY an hour in addition to the pool's 0.00 would exceed max_hourly_cost 1.00",
 			"16 spot offerings skipped: above max_hourly_cost: 1; cooling down: 1, first until 2026-03-01T12:20:00Z; above spot_max_price: 7, cheapest " +
-				"2.09; sold out: 1; not sold: 6",
+				"2.09 CNY; sold out: 1; not sold: 6",
 			"max_launches_per_run is 1: 1 more to be launched by the next run; on-demand instances take over at 2026-03-01T12:30:00Z",
 		}},
 		"the cheapest of those above their price cap": {many(func(d *spotpool.Declaration) { d.Offerings = d.Offerings[:14] }), []string{
 			"spot GN7.12XLARGE32 in ap-singapore-2: the market price of 2.09 CNY an hour is above spot_max_price 2.00",
-			"14 spot offerings skipped: above spot_max_price: 7, cheapest 2.09; sold out: 1; not sold: 6",
+			"14 spot offerings skipped: above spot_max_price: 7, cheapest 2.09 CNY; sold out: 1; not sold: 6",
 		}},
 		"few as they are": {many(func(d *spotpool.Declaration) {
 			d.Offerings = []spotpool.Offering{d.Offerings[0], d.Offerings[13], d.Offerings[12]}

@@ -178,7 +178,7 @@ func TestARefreshAwaitsReadyNodes(t *testing.T) {
 func TestReturnToSpotAwaitsReadyNodes(t *testing.T) {
 	t.Parallel()
 	s := remembered(seen(pool(falling(1), withNodes), instance("ins-1", onDemand), instance("ins-2"), instance("ins-3")), "ins-3")
-	s.Journal.NeverJoined = node.Streak{}
+	s.Journal.EarlyFailures = node.Streak{}
 	came := func(n *node.Node) { n.CreatedAt, n.ReadySince = s.Now, s.Now }
 	decide := func(after time.Duration, change func(*node.Node)) decide.Plan {
 		s.Now = noon.Add(after)

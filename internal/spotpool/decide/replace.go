@@ -41,7 +41,11 @@ func step(v View, t Tally) (_ Tally, r Result) {
 	if decided {
 		return t, r
 	}
-	t, more, _ := exchange(v, t, refresh(v, t))
+	t, more, decided := launchBase(v, t)
+	if r.add(more); decided {
+		return t, r
+	}
+	t, more, _ = exchange(v, t, refresh(v, t))
 	r.add(more)
 	return t, r
 }
@@ -99,6 +103,51 @@ func onDemandSwap(v View, t Tally) swap {
 		s.unavailable, s.batch = 1, 1
 	}
 	return s
+}
+
+// launchBase launches the on-demand instances that on_demand_base lacks, if there is room for them. The spot instances
+// that they replace are then a surplus. Nothing is terminated before: the quota for on-demand instances is unknown.
+func launchBase(v View, t Tally) (_ Tally, r Result, launches bool) {
+	d := v.Declaration
+	missing := v.onDemandBase() - t.byCharge[spotpool.OnDemand]
+	if d.InstanceChargeType != spotpool.Spot || missing <= 0 || t.coming < d.Minimum {
+		return t, r, false
+	}
+	filled, r := launch(v, t, missing, spotpool.OnDemand, true, onDemandBaseReason(d))
+	if filled.launched > t.launched {
+		return filled, r, true
+	}
+	what := fmt.Sprintf("%d of %d on-demand instances of on_demand_base run", t.byCharge[spotpool.OnDemand], v.onDemandBase())
+	if t.room(v) == 0 {
+		r.shortf(spotpool.BecauseReplacement, "%s, and total %d of maximum %d leaves no room for more: raise maximum", what, t.total, d.Maximum)
+	} else {
+		r.shortf(spotpool.BecauseReplacement, "%s, and no more can be launched now", what)
+	}
+	return t, r, false
+}
+
+// onDemandBase is how many on-demand instances the pool keeps: no more than its minimum is launched.
+func (v View) onDemandBase() int { return min(v.Declaration.OnDemandBase, v.Declaration.Minimum) }
+
+func onDemandBaseReason(d spotpool.Declaration) string {
+	return fmt.Sprintf("the on-demand base is %d", d.OnDemandBase)
+}
+
+// beyondBase returns the members of a list that may leave, and those that on_demand_base keeps.
+func beyondBase(v View, t Tally, list []Member) (may, kept []Member) {
+	extra := t.byCharge[spotpool.OnDemand] - v.onDemandBase()
+	for _, m := range list {
+		switch {
+		case v.Declaration.InstanceChargeType != spotpool.Spot || m.ChargeType != spotpool.OnDemand || !m.capacity():
+			may = append(may, m)
+		case extra > 0:
+			extra--
+			may = append(may, m)
+		default:
+			kept = append(kept, m)
+		}
+	}
+	return may, kept
 }
 
 // replaceable reports whether an instance can be replaced: its state is stable, and not for

@@ -21,7 +21,7 @@ func retryLaunches(v View, t Tally) (_ Tally, r Result) {
 		}
 		r.Decisions = append(r.Decisions, spotpool.Decision{
 			Kind: spotpool.KindLaunch, Object: v.Declaration.Object(), Count: request.Count, Offering: &request.Offering, ChargeType: request.ChargeType,
-			Sequence: request.Sequence, Token: request.Token, Resume: true, Request: &request,
+			Currency: intent.Currency, Sequence: request.Sequence, Token: request.Token, Resume: true, Request: &request,
 			Reasons: []string{fmt.Sprintf("launch %d of %s has an unknown outcome: the same request returns the same instances",
 				request.Sequence, wording.Instant(intent.WrittenAt))},
 		})

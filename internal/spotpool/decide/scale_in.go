@@ -59,7 +59,8 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 }
 
 // spare picks up to n members to terminate, now or once their state allows it. It keeps at
-// least minimum that work, even if members that cannot be terminated fill the maximum.
+// least minimum that work, even if members that cannot be terminated fill the maximum. Those of
+// on_demand_base are last.
 func spare(v View, t Tally, n int) []Member {
 	expendable := choose(v, t, func(m Member) bool { return m.counted() && m.expendable() })
 	working := -v.Declaration.Minimum
@@ -68,8 +69,9 @@ func spare(v View, t Tally, n int) []Member {
 			working++
 		}
 	}
+	may, base := beyondBase(v, t, pickTerminations(t, expendable, len(expendable)))
 	var chosen []Member
-	for _, m := range pickTerminations(t, expendable, len(expendable)) {
+	for _, m := range append(may, base...) {
 		if len(chosen) == n {
 			break
 		}
@@ -135,7 +137,7 @@ func describe(m Member) string {
 		facts = append(facts, "drifted")
 	}
 	if m.Price > 0 {
-		facts = append(facts, m.Price.String()+" CNY an hour")
+		facts = append(facts, m.Currency.Hourly(m.Price))
 	}
 	if !m.LaunchedAt.IsZero() {
 		facts = append(facts, "launched "+wording.Instant(m.LaunchedAt))

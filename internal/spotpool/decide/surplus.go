@@ -40,7 +40,7 @@ func (v View) surplusTime(t Tally) node.Elapsed {
 }
 
 // endSurplus terminates what replacements left above the baseline, after surplus_after, the
-// newest first. It terminates only available instances, and keeps minimum of them.
+// newest first. It terminates only available instances, and keeps minimum of them, and on_demand_base.
 func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	n, limit := v.surplus(t), v.Declaration.SurplusLimit()
 	if n == 0 {
@@ -55,6 +55,7 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	}
 	list := choose(v, t, func(m Member) bool { return m.Available && replaceable(m) })
 	slices.SortFunc(list, func(a, b Member) int { return cmp.Or(leaving(a, b), age(a, b)) })
+	list, _ = beyondBase(v, t, list)
 	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
 	if left := n - len(list); left > 0 {
 		r.because(surplusReason(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func TestAnOutageReplacesNotEvenTheFirstNodeThatItStops(t *testing.T) {
 		return s
 	}
 	const why = "ins-1 is to be replaced (its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout), but not while "
-	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-2"
+	const launch = "launch 1 spot GN7.2XLARGE32 in ap-singapore-3"
 	shouldDecideEach(t, map[string]decisionCase{
 		"all others stopped later": {
 			situation: pool(10*time.Minute, 9*time.Minute, 5*time.Minute, 5*time.Minute),
@@ -96,7 +97,7 @@ func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
 		{name: "the cluster is away", unseen: true},
 		{
 			name: "one recovers", nodes: []node.Node{nodeOf("ins-1", failing), nodeOf("ins-2")}, reported: history.Unsuspend,
-			want: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-2"},
+			want: []string{"launch 1 spot GN7.2XLARGE32 in ap-singapore-3"},
 			messages: []string{
 				"failing nodes are replaced again, which was suspended since 2026-03-01T12:00:00Z",
 				"ins-1 needs a replacement: its node node-ins-1 has not been Ready for longer than the 10m of unhealthy_timeout",
@@ -122,5 +123,38 @@ func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
 		}
 		s.Journal = p.Journal
 		s.Journal.Unreported = nil
+	}
+}
+
+// TestAPoolOfOneIsNotReplacedForever: with a driver that fails soon after each join, the first replacement is launched
+// in another offering. After the second failure, no more is replaced.
+func TestAPoolOfOneIsNotReplacedForever(t *testing.T) {
+	t.Parallel()
+	w := newWorld(pool(size(1, 2), withNodes))
+	w.cluster = newCluster()
+	var zones []string // of the launches
+	var last decide.Plan
+	launched := map[string]bool{}
+	for range 180 {
+		for id, n := range w.cluster.nodes {
+			if w.cluster.sick[id].IsZero() && w.now.Sub(n.CreatedAt) >= 10*time.Minute {
+				w.cluster.sick[id] = w.now
+			}
+		}
+		if _, err := w.run(fault{}, func(_ decide.Situation, p decide.Plan) { last = p }); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range w.machines {
+			if !launched[m.ID] {
+				launched[m.ID], zones = true, append(zones, m.AvailabilityZone)
+			}
+		}
+		w.pass(2 * time.Minute)
+	}
+	if want := []string{zone2, zone3, zone2}; !slices.Equal(zones, want) {
+		t.Errorf("launched in %v, want %v", zones, want)
+	}
+	if want := "2 instances in a row failed before they had worked for an hour"; last.Nodes.ReplacingSuspended != want {
+		t.Errorf("replacing is suspended by %q, want %q", last.Nodes.ReplacingSuspended, want)
 	}
 }

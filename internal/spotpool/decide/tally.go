@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
 )
 
 // Tally counts what exists, is requested and is decided so far, so that later rules see the
@@ -29,6 +30,8 @@ type Tally struct {
 	vCPUs    map[string]int          // spot vCPUs requested, by zone
 	sequence int64                   // the last one used
 	seqTags  map[int64]bool          // values of gpupool/seq that are in use; nil until one is wanted
+
+	cooldowns markets.Cooldowns // with those of members that this plan begins to replace
 
 	leaving  map[string]bool // members that leave by this plan, or by themselves
 	draining map[string]bool // members that are drained first

@@ -39,7 +39,7 @@ func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally,
 	var r Result
 	most := t.launched + n
 	if base := min(n, d.OnDemandBase-onDemand); base > 0 && d.InstanceChargeType == spotpool.Spot {
-		t, r = launch(v, t, base, spotpool.OnDemand, refresh, reason, fmt.Sprintf("the on-demand base is %d", d.OnDemandBase))
+		t, r = launch(v, t, base, spotpool.OnDemand, refresh, reason, onDemandBaseReason(d))
 	}
 	t, rest := launch(v, t, most-t.launched, d.InstanceChargeType, refresh, reason)
 	r.add(rest)

@@ -9,9 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
 
-// uncordon uncordons nodes that the pool cordoned, if their instances are no longer to be
-// terminated, or were kept. It ignores nodes that another actor cordoned. If the run takes
-// further steps of a refresh later, their drains stay.
+// uncordon uncordons nodes that the pool cordoned, if their instances are no longer to be terminated, or were kept. It
+// also uncordons those that another machine uses after their instances are gone. It ignores nodes that another actor
+// cordoned. If the run takes further steps of a refresh later, their drains stay.
 func uncordon(v View, t Tally) (_ Tally, r Result) {
 	for _, n := range v.Observation.Cluster.Nodes {
 		if n.CordonedBy == "" || n.CordonedBy != v.Declaration.UID {
@@ -24,10 +24,14 @@ func uncordon(v View, t Tally) (_ Tally, r Result) {
 			r.StillCordoned = append(r.StillCordoned, n.Name)
 			continue
 		case !found:
-			if m.ID = node.ParseProviderID(n.ProviderID).InstanceID; instanceGone(v.Journal, n) {
+			m.ID = node.ParseProviderID(n.ProviderID).InstanceID
+			past, gone := instanceGone(v.Journal, n)
+			if gone && !v.inUse(past, n) {
 				continue
 			}
-			why = "its instance is no longer the pool's"
+			if why = "its instance is no longer the pool's"; gone {
+				why = "its instance is gone, and another machine uses it"
+			}
 		case t.ends(m):
 			continue
 		case m.Drain.Phase == node.Kept:
@@ -65,7 +69,11 @@ func forgetDrains(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// instanceGone reports whether a node's instance was observed to be gone.
-func instanceGone(j journal.Journal, n node.Node) bool {
-	return slices.ContainsFunc(j.Past, func(past fleet.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
+// instanceGone returns a node's instance that was observed to be gone; false if there is none.
+func instanceGone(j journal.Journal, n node.Node) (fleet.Past, bool) {
+	at := slices.IndexFunc(j.Past, func(past fleet.Past) bool { return past.Node.UID == n.UID && !past.AbsentSince.IsZero() })
+	if at < 0 {
+		return fleet.Past{}, false
+	}
+	return j.Past[at], true
 }

@@ -33,7 +33,7 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 	v := View{
 		Situation: s, offers: spotpool.OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.Missing(),
 	}
-	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence}
+	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence, cooldowns: j.Cooldowns}
 	v.counts = count(s.Declaration, t.members, v.unseen)
 	v.interrupted = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Interrupted() })
 	t.total, t.capacity, t.coming = v.counts.Total, v.counts.Capacity, v.counts.Capacity
@@ -81,7 +81,7 @@ func (v View) costOf(m Member) spotpool.Price {
 	if m.Price > 0 {
 		return m.Price
 	}
-	if last := v.Journal.Prices.Of(m.Market()); last > 0 {
+	if last := v.Journal.Prices.Of(m.Market()).In(v.Declaration.Currency); last > 0 {
 		return last
 	}
 	for _, o := range v.Declaration.Offerings {

@@ -116,7 +116,7 @@ type Replacement struct {
 	InstanceID, Configuration string
 	Since                     time.Time // zero if it is no longer replaced
 	Why                       string
-	NeverJoined               bool // whether that is the reason
+	Early                     bool // whether it failed before it was proven
 }
 
 // Replace records which instances are replaced, or no longer are.

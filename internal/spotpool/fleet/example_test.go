@@ -20,7 +20,7 @@ func ExampleFleet_Update() {
 	)
 	f, _ = f.Terminate(about, []string{"ins-1"})
 
-	u := f.Update(about, spotpool.Declaration{}, spotpool.Observation{}, fleet.Evidence{Price: func(spotpool.Market) spotpool.Price { return 0 }})
+	u := f.Update(about, spotpool.Declaration{}, spotpool.Observation{}, fleet.Evidence{Cost: func(spotpool.Market) (c spotpool.Cost) { return c }})
 	for _, e := range u.Events {
 		fmt.Println(e.Kind, e.InstanceIDs)
 	}

@@ -75,10 +75,11 @@ func (k Known) node() history.Node {
 	return history.Node{InstanceID: k.InstanceID, Name: k.Node.Name, UID: k.Node.UID}
 }
 
-// HistoryInstance returns the instance for events, at an hourly price.
-func (k Known) HistoryInstance(price spotpool.Price) history.Instance {
+// HistoryInstance returns the instance for events, with its cost.
+func (k Known) HistoryInstance(cost spotpool.Cost) history.Instance {
 	return history.Instance{
-		ID: k.InstanceID, Offering: k.Market.HistoryOffering(k.SubnetID), ChargeType: string(k.ChargeType), Price: price.Text(),
+		ID: k.InstanceID, Offering: k.Market.HistoryOffering(k.SubnetID), ChargeType: string(k.ChargeType),
+		Price: cost.Price.Text(), Currency: string(cost.Currency),
 	}
 }
 

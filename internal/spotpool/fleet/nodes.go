@@ -26,14 +26,16 @@ func (u *Update) updateNodes(d spotpool.Declaration) {
 			}
 			continue
 		}
-		joined, match := !k.Node.JoinedAt.IsZero(), u.evidence.Nodes.Of(i.ID)
+		before, match := k.Node, u.evidence.Nodes.Of(i.ID)
 		k.Node = k.Node.After(match, i.State == spotpool.StateRunning, d.Nodes.Timeouts(), u.about.At)
 		if match.Standing != node.Present {
 			k.Drain = k.Drain.Missed()
 		}
-		if !joined && !k.Node.JoinedAt.IsZero() {
+		if before.JoinedAt.IsZero() && !k.Node.JoinedAt.IsZero() {
 			u.report(u.about.Joined(k.node()))
-			u.Joined = append(u.Joined, i.ConfigurationTag)
+		}
+		if !before.Proven && k.Node.Proven {
+			u.Proven = append(u.Proven, Proven{i.ConfigurationTag, k.Node.JoinedAt})
 		}
 	}
 }

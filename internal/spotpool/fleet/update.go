@@ -22,7 +22,7 @@ type Evidence struct {
 	Found    []OwnInstance
 	Nodes    node.Matches
 	Launched map[string]bool // instances that a pending launch may have launched
-	Price    func(spotpool.Market) spotpool.Price
+	Cost     func(spotpool.Market) spotpool.Cost
 }
 
 // Update is a fleet that is up to date with an observation, and what happened since.
@@ -30,10 +30,16 @@ type Update struct {
 	Fleet   Fleet // with an entry for each instance found, in the same order
 	Events  []history.Event
 	Endings []Ending
-	Joined  []string // the configuration tags of instances that joined the cluster
+	Proven  []Proven
 
 	about    history.About
 	evidence Evidence
+}
+
+// Proven is an instance whose node proved to work.
+type Proven struct {
+	ConfigurationTag string
+	JoinedAt         time.Time
 }
 
 // Update updates the fleet: it records new IDs, losses, failed launches and nodes, and
@@ -116,7 +122,7 @@ func (u *Update) reportLoss(k Known, why string) {
 }
 
 func (u *Update) instance(k Known) history.Instance {
-	return k.HistoryInstance(u.evidence.Price(k.Market))
+	return k.HistoryInstance(u.evidence.Cost(k.Market))
 }
 
 // recordListed records the state in which an instance was listed, and a termination that the

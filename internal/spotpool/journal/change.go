@@ -39,13 +39,14 @@ func (j Journal) Accept(sequence int64, ids []string, at time.Time) Journal {
 	}
 	f, added := j.Record(list...)
 	j.Fleet = f
-	j.Prices = j.Prices.Launched(r.Offering.Market(r.ChargeType), e.Price, e.At)
+	cost := spotpool.Cost{Price: e.Price, Currency: e.Currency}
+	j.Prices = j.Prices.Launched(r.Offering.Market(r.ChargeType), cost, e.At)
 	for _, k := range added {
-		price := e.Price
-		if price == 0 {
-			price = j.Prices.Of(k.Market)
+		paid := cost
+		if paid.Price == 0 {
+			paid = j.Prices.Of(k.Market)
 		}
-		j = j.with(j.about(e.At).Instance(history.Begin, k.HistoryInstance(price)))
+		j = j.with(j.about(e.At).Instance(history.Begin, k.HistoryInstance(paid)))
 	}
 	return j
 }
@@ -123,11 +124,15 @@ func (j Journal) RecordUncordon(id string, now time.Time) Journal {
 	return j.withFleet(j.Fleet.RecordUncordon(j.about(now), id))
 }
 
-// Replace records which instances are replaced, or no longer are.
-func (j Journal) Replace(changes []fleet.Replacement) Journal {
+// Replace records which instances are replaced, or no longer are. The market of one that is replaced cools down.
+func (j Journal) Replace(changes []fleet.Replacement, cooldown spotpool.Duration) Journal {
 	for _, c := range changes {
-		if _, known := j.Of(c.InstanceID); known && c.NeverJoined {
-			j.NeverJoined = j.NeverJoined.Late(c.Configuration, c.InstanceID)
+		known, found := j.Of(c.InstanceID)
+		if found && c.Early {
+			j.EarlyFailures = j.EarlyFailures.Failed(c.Configuration, c.InstanceID, c.Since)
+		}
+		if found && !c.Since.IsZero() {
+			j.Cooldowns = j.Cooldowns.Add(markets.ForFailedNode(known.Market, c.InstanceID, c.Since.Add(time.Duration(cooldown))))
 		}
 	}
 	return j.withFleet(j.Fleet.Replace(j.about(time.Time{}), changes))

@@ -43,10 +43,9 @@ type Journal struct {
 	// Exceeded is since when the budget has certainly been exceeded, if that drains the pool.
 	Exceeded Exceeded       `json:"exceeded,omitzero"`
 	Prices   markets.Prices `json:"prices,omitempty"`
-	// NeverJoined are the instances of one configuration that were replaced because they
-	// never joined the cluster.
-	NeverJoined node.Streak     `json:"never_joined,omitzero"`
-	Tokens      launches.Tokens `json:"bootstrap_tokens,omitempty"`
+	// EarlyFailures are the instances of the configuration that were replaced in a row before they were proven.
+	EarlyFailures node.Streak     `json:"early_failures,omitzero"`
+	Tokens        launches.Tokens `json:"bootstrap_tokens,omitempty"`
 	// Unreported are events that the history may lack. They are added with the change that
 	// they report, and removed once they are reported. LeftOut counts older events for which
 	// there was no room.
@@ -91,13 +90,13 @@ func (j Journal) NeedsCluster(d spotpool.Declaration) bool {
 // cluster is unreachable.
 func (j Journal) NeedsCleanup() bool { return len(j.Tokens) > 0 || j.AnyDrained() }
 
-// NeverJoining says why replacing is suspended until a release, a node that joins, or a new
-// configuration; empty if it is not suspended for that.
-func (j Journal) NeverJoining(d spotpool.Declaration) string {
+// FailingEarly says why replacing is suspended because instances failed early. It is empty if it is not. A release, a
+// node that works for an hour, and a new configuration end that.
+func (j Journal) FailingEarly(d spotpool.Declaration) string {
 	if d.Nodes == nil {
 		return ""
 	}
-	return node.Suspended(j.NeverJoined, node.Count{}, node.Count{})
+	return node.Suspended(j.EarlyFailures, node.Count{}, node.Count{})
 }
 
 // WithoutReported removes the events that the history has.

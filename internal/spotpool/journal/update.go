@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -31,7 +33,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	u.Nodes = node.MatchNodes(spotpool.NodeInstances(instances), o.Cluster, d.Nodes != nil && d.Nodes.MatchAddress)
 	j.Object, j.UID = d.Object(), d.UID
 	j.AcceptedConfigurations, j.AcceptedUnder = accepted(j.AcceptedConfigurations, j.AcceptedUnder, d.Configuration)
-	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.Candidates(instances), Price: j.Prices.Of}
+	e := fleet.Evidence{Found: u.Found, Nodes: u.Nodes, Launched: j.Candidates(instances), Cost: j.Prices.Of}
 	foreign := 0
 	for _, i := range instances {
 		if _, recorded := j.Of(i.ID); !recorded && !e.Launched[i.ID] {
@@ -53,13 +55,14 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 			j.Cooldowns = j.Cooldowns.Add(c)
 		}
 	}
-	j.NeverJoined = streak(j.NeverJoined, d, j.AcceptedConfigurations, changed.Joined)
+	j.EarlyFailures = streak(j.EarlyFailures, d, j.AcceptedConfigurations, changed.Proven)
 	j = j.recordDeclaration(d, now).recordGate(d, g, now)
 	recorded := make([]spotpool.Market, len(j.Known))
 	for n, k := range j.Known {
 		recorded[n] = k.Market
 	}
-	prices, events := j.Prices.Update(j.about(now), recorded, instances, spotpool.OffersByMarket(o.Offers))
+	prices, events := j.Prices.Update(j.about(now), recorded, instances, spotpool.OffersByMarket(o.Offers),
+		cmp.Or(o.Currency, d.Currency), d.Currency)
 	j.Prices = prices
 	u.Journal = j.with(events...)
 	return u
@@ -86,14 +89,18 @@ func cooldown(e fleet.Ending, until time.Time) (c markets.Cooldown, ok bool) {
 	return c, e.LaunchFailed || e.Market.ChargeType == spotpool.Spot
 }
 
-// streak returns the streak of instances that never joined. It ends with another
-// configuration, or with an instance that joins.
-func streak(s node.Streak, d spotpool.Declaration, accepted, joined []string) node.Streak {
-	if d.Nodes != nil && s.Configuration != "" && spotpool.NewConfigurations(d, accepted).Drifted(s.Configuration) {
-		s = node.Streak{}
+// streak returns the streak of instances that failed early. It ends with another
+// configuration, or with an instance of this one that joined since and is proven.
+func streak(s node.Streak, d spotpool.Declaration, accepted []string, proven []fleet.Proven) node.Streak {
+	if d.Nodes == nil || s.Configuration == "" {
+		return s
 	}
-	for _, configuration := range joined {
-		s = s.Joined(configuration)
+	configurations := spotpool.NewConfigurations(d, accepted)
+	works := func(p fleet.Proven) bool {
+		return p.JoinedAt.After(s.Since) && !configurations.Drifted(p.ConfigurationTag)
+	}
+	if configurations.Drifted(s.Configuration) || slices.ContainsFunc(proven, works) {
+		return node.Streak{}
 	}
 	return s
 }

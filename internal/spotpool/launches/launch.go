@@ -27,6 +27,8 @@ type Launch struct {
 	// Reasons are those of the decision, and Price the known price of one instance.
 	Reasons []string       `json:"reasons,omitempty"`
 	Price   spotpool.Price `json:"hourly_price,omitempty"`
+	// Currency is that of Price and of the request's price cap.
+	Currency spotpool.Currency `json:"currency,omitempty"`
 }
 
 // Retryable reports whether the next run retries the launch.
@@ -103,6 +105,6 @@ func (e Effect) Event(about history.About) history.Event {
 	about.At, about.Reasons = e.At, e.Reasons
 	return about.Launched(history.Ask{
 		Sequence: int(r.Sequence), WrittenAt: e.WrittenAt, Count: r.Count, Offering: r.Offering.Market(r.ChargeType).HistoryOffering(r.Offering.SubnetID),
-		ChargeType: string(r.ChargeType), Price: e.Price.Text(), InstanceIDs: e.InstanceIDs,
+		ChargeType: string(r.ChargeType), Price: e.Price.Text(), Currency: string(e.Currency), InstanceIDs: e.InstanceIDs,
 	})
 }

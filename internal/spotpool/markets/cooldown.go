@@ -13,7 +13,7 @@ import (
 // Cause is the cause of a cooldown.
 type Cause string
 
-// The causes of a cooldown. An offering whose instance was just lost, or failed to launch,
+// The causes of a cooldown. An offering whose instance was just lost, failed to launch, or failed as a node,
 // is avoided if another one can launch. The other causes block an offering until the
 // cooldown is over.
 const (
@@ -23,11 +23,14 @@ const (
 	CausedByNotSold      Cause = "not sold here"                        // the offering is not sold in the zone
 	CausedByLoss         Cause = "instance just lost"                   // an instance was just lost: other offerings are preferred
 	CausedByLaunchFailed Cause = "launch failed"                        // an instance failed to launch: other offerings are preferred
+	CausedByNode         Cause = "node failed"                          // an instance failed as a node: other offerings are preferred
 	CausedByBatch        Cause = "no stock or quota for a larger batch" // a large launch was refused: smaller ones are tried
 )
 
 // Soft reports whether the offering is only avoided while another one can launch.
-func (c Cause) Soft() bool { return c == CausedByLoss || c == CausedByLaunchFailed }
+func (c Cause) Soft() bool {
+	return c == CausedByLoss || c == CausedByLaunchFailed || c == CausedByNode
+}
 
 // Cooldown is a time in which an offering is avoided.
 type Cooldown struct {
@@ -74,6 +77,11 @@ func (list Cooldowns) Add(c Cooldown) Cooldowns {
 // At returns the cooldowns that are not over.
 func (list Cooldowns) At(now time.Time) Cooldowns {
 	return slices.DeleteFunc(slices.Clone(list), func(c Cooldown) bool { return !now.Before(c.Until) })
+}
+
+// ForFailedNode returns the cooldown of the market of an instance that failed as a node.
+func ForFailedNode(m spotpool.Market, instanceID string, until time.Time) Cooldown {
+	return Cooldown{Market: m, Cause: CausedByNode, Detail: instanceID, Until: until}
 }
 
 // ForRefusal returns the cooldown after a refused launch; ok is false if there is none. A

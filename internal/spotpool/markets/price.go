@@ -13,35 +13,37 @@ import (
 // ObservedPrice is the last price that was observed of a market in use, or at which it was launched in.
 type ObservedPrice struct {
 	spotpool.Market
-	Price spotpool.Price `json:"hourly_price"`
-	Since time.Time      `json:"since"`
+	Price    spotpool.Price    `json:"hourly_price"`
+	Currency spotpool.Currency `json:"currency,omitempty"`
+	Since    time.Time         `json:"since"`
 }
 
 // Prices are those of the markets in use, by market.
 type Prices []ObservedPrice
 
 // Of returns the last price of a market; 0 if it is unknown.
-func (list Prices) Of(m spotpool.Market) spotpool.Price {
+func (list Prices) Of(m spotpool.Market) spotpool.Cost {
 	for _, p := range list {
 		if p.Market == m {
-			return p.Price
+			return spotpool.Cost{Price: p.Price, Currency: p.Currency}
 		}
 	}
-	return 0
+	return spotpool.Cost{}
 }
 
 // Launched records the price at which instances were launched, unless that of their market is known.
-func (list Prices) Launched(m spotpool.Market, price spotpool.Price, at time.Time) Prices {
-	if price == 0 || list.Of(m) > 0 {
+func (list Prices) Launched(m spotpool.Market, cost spotpool.Cost, at time.Time) Prices {
+	if cost.Price == 0 || list.Of(m).Price > 0 {
 		return list
 	}
-	return append(slices.Clone(list), ObservedPrice{Market: m, Price: price, Since: at})
+	return append(slices.Clone(list), ObservedPrice{Market: m, Price: cost.Price, Currency: cost.Currency, Since: at})
 }
 
 // Update records the prices of the markets of all instances, recorded or observed. It returns an
-// event for each change where some run. A price that is missing from the offers stays.
+// event for each change where some run. A price that is missing from the offers stays. One in
+// another currency is replaced without an event, if that is the declared one.
 func (list Prices) Update(about history.About, recorded []spotpool.Market, instances []spotpool.Instance,
-	offers map[spotpool.Market]spotpool.Offer,
+	offers map[spotpool.Market]spotpool.Offer, currency, declared spotpool.Currency,
 ) (Prices, []history.Event) {
 	used, held := map[spotpool.Market]string{}, map[spotpool.Market]bool{} // used: with a subnet of each
 	for _, m := range recorded {
@@ -61,16 +63,24 @@ func (list Prices) Update(about history.About, recorded []spotpool.Market, insta
 		case n < 0 && price == 0:
 			continue
 		case n < 0:
-			updated = append(updated, ObservedPrice{Market: m, Price: price, Since: about.At})
+			updated = append(updated, ObservedPrice{Market: m, Price: price, Currency: currency, Since: about.At})
 			continue
 		}
 		p := list[n]
-		if price != 0 && price != p.Price {
-			if subnet, runs := used[m]; runs {
-				about.Reasons = []string{"it was " + p.Price.String()}
-				events = append(events, about.Priced(m.HistoryOffering(subnet), string(m.ChargeType), price.Text(), p.Since))
+		if p.Currency != "" && p.Currency != currency && currency != declared { // of a pool that is destroyed by another connection
+			updated = append(updated, p)
+			continue
+		}
+		last := spotpool.Cost{Price: p.Price, Currency: p.Currency}.In(currency)
+		if price != 0 && price != last {
+			if subnet, runs := used[m]; runs && last > 0 {
+				about.Reasons = []string{"it was " + currency.Amount(last)}
+				events = append(events, about.Priced(m.HistoryOffering(subnet), string(m.ChargeType), price.Text(), string(currency), p.Since))
 			}
 			p.Price, p.Since = price, about.At
+		}
+		if last > 0 || price != 0 {
+			p.Currency = cmp.Or(currency, p.Currency)
 		}
 		updated = append(updated, p)
 	}

@@ -17,7 +17,7 @@ type Cluster interface {
 	Workload(ctx context.Context, w budget.Workload) (budget.WorkloadState, error)
 	// Autoscaler returns the autoscaler that scales a workload; zero if there is none.
 	Autoscaler(ctx context.Context, w budget.Workload) (budget.Autoscaler, error)
-	// Pause suspends a Job, or scales a Deployment or StatefulSet to zero. The error is
+	// Pause suspends a Job or a CronJob, or scales a Deployment or StatefulSet to zero. The error is
 	// budget.ErrWorkloadChanged if the workload changed since the observation.
 	Pause(ctx context.Context, seen budget.WorkloadState) error
 	// Resume reverts a pause, with the same error.

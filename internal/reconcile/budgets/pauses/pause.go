@@ -61,9 +61,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		if err != nil {
 			return nil, err
 		}
-		if by.FromZero {
-			reason = by.String() + " from zero, and would undo it"
-		}
+		reason = by.Obstacle()
 	}
 	if reason != "" {
 		return nil, &budget.NotPausedError{Workload: w, Reason: reason}
@@ -71,6 +69,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	return &transition{seen: seen, before: last, pause: declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.Clock().UTC().Truncate(time.Second),
 		Labels: p.keptLabels(seen.Labels), PriorityClassName: seen.PriorityClassName,
+		CronJob: p.CronJobs[seen.UID], CreatedAt: seen.CreatedAt.UTC(), Concurrent: seen.Concurrent,
 	}}, nil
 }
 
@@ -86,7 +85,7 @@ func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen bu
 			return err
 		}
 		if len(others) == 0 {
-			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it was stopped manually"}
+			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it was stopped manually", Stopped: true}
 		}
 		last = others[0].pause
 	}

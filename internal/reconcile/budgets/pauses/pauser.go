@@ -23,6 +23,8 @@ type Pauser struct {
 	// Wanted names another exceeded budget that would pause a workload, or returns "". It can be
 	// nil.
 	Wanted func(seen budget.WorkloadState) string
+	// CronJobs are the UIDs of Jobs' CronJobs, by the Job's UID.
+	CronJobs map[string]string
 	// Learn is called with the budget's pauses after each batch; it can be nil.
 	Learn func(paused []declaration.Pause)
 }

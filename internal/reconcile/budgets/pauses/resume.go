@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -76,9 +77,36 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 			return nil, &budget.NotPausedError{Workload: w, Reason: "budget/" + other + " is exceeded, too, and is about to pause it: it stays paused"}
 		}
 	}
+	if newer := known.own.newerJob(last); newer != "" {
+		return released("the newer Job " + newer + " of its CronJob is resumed instead: it stays suspended")
+	}
 	t := &transition{seen: seen, before: last, pause: last}
 	t.pause.Phase = declaration.Resuming
 	return t, nil
+}
+
+// newerJob returns the Job to resume instead of one of the same CronJob, or "". Each run of the schedule may have
+// left a Job suspended: all would start at once. Only those that ran at once when the CronJob was paused do so
+// again, unless the CronJob runs one Job at a time.
+func (p *Paused) newerJob(job declaration.Pause) (newer string) {
+	if job.CronJob == "" {
+		return ""
+	}
+	latest := job
+	for _, other := range p.Workloads() {
+		switch {
+		case other.UID == job.CronJob && other.Concurrent && other.Phase == declaration.Paused && !job.At.Before(other.At):
+			return ""
+		case other.CronJob == job.CronJob && byAge(other, latest) > 0:
+			newer, latest = other.Name, other
+		}
+	}
+	return newer
+}
+
+// byAge compares workloads by their creation. Those of the same second have an order, too.
+func byAge(a, b declaration.Pause) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.UID, b.UID))
 }
 
 // MarkStarted records that workloads were resumed manually and that the budget leaves them running. It no
@@ -111,7 +139,13 @@ func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, message
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
 		return nil, nil, err
 	}
-	for some := range slices.Chunk(own.Workloads(), BatchSize) {
+	list := slices.SortedStableFunc(slices.Values(own.Workloads()), func(a, b declaration.Pause) int { // a Job depends on newer ones, and on its CronJob
+		if a.IsCronJob() != b.IsCronJob() {
+			return map[bool]int{true: 1, false: -1}[a.IsCronJob()]
+		}
+		return byAge(a, b)
+	})
+	for some := range slices.Chunk(list, BatchSize) {
 		workloads := make([]budget.Workload, len(some))
 		for n, pause := range some {
 			workloads[n] = pause.Workload

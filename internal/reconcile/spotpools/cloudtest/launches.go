@@ -30,7 +30,7 @@ func launchDescribed(t *testing.T, c Cloud) {
 	c.Step(settled)
 	list, _, err := c.ObservePool(t.Context(), r.Region, r.UID, nil)
 	expectIDs(t, "the pool", list, err, ids)
-	account, err := c.AccountID(t.Context())
+	account, err := c.Account(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func launchDescribed(t *testing.T, c Cloud) {
 			t.Errorf("%s was launched at %s, and the response came at %s", i.ID, i.LaunchedAt, at)
 		}
 		want := spotpool.Instance{
-			ID: i.ID, Region: r.Region, AccountID: account, PoolUID: r.UID, PoolName: r.Pool, SeqTag: r.SeqTag, ConfigurationTag: r.ConfigurationTag,
+			ID: i.ID, Region: r.Region, AccountID: account.ID, PoolUID: r.UID, PoolName: r.Pool, SeqTag: r.SeqTag, ConfigurationTag: r.ConfigurationTag,
 			AvailabilityZone: r.Offering.AvailabilityZone, InstanceType: r.Offering.InstanceType, SubnetID: r.Offering.SubnetID, VPCID: r.VPCID,
 			ChargeType: r.ChargeType, State: spotpool.StateRunning, LaunchedAt: i.LaunchedAt, PrivateIP: i.PrivateIP, PublicIP: i.PublicIP,
 		}

@@ -14,12 +14,12 @@ import (
 // oneAccount: a pool belongs to an account, and a run with other credentials must not
 // take its instances for gone.
 func oneAccount(t *testing.T, c Cloud) {
-	first, err := c.AccountID(t.Context())
-	if err != nil || first == "" {
-		t.Fatalf("got the account %q and the error %v", first, err)
+	first, err := c.Account(t.Context())
+	if err != nil || first.ID == "" || first.Currency == "" {
+		t.Fatalf("got the account %v and the error %v", first, err)
 	}
-	if again, err := c.AccountID(t.Context()); err != nil || again != first {
-		t.Errorf("got the account %q and the error %v, and %q before", again, err, first)
+	if again, err := c.Account(t.Context()); err != nil || again != first {
+		t.Errorf("got the account %v and the error %v, and %v before", again, err, first)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 const (
 	Region  = "toy-east"
 	Account = "toy-account"
+	// Currency is that of every price.
+	Currency spotpool.Currency = "CNY"
 )
 
 // starting is how long an instance is pending.
@@ -44,7 +46,7 @@ func New() *Cloud {
 	market := Request().Offering.Market(spotpool.Spot)
 	return &Cloud{
 		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), instances: map[string]*instance{}, launches: map[string]launch{}, calls: map[string]int{},
-		offers: []spotpool.Offer{{Market: market, Price: 2_000_000, Stock: spotpool.StockEnough, VCPUs: 8, MemoryGB: 32, GPUs: "1"}},
+		offers: []spotpool.Offer{{Market: market, Price: 2_000_000, Currency: Currency, Stock: spotpool.StockEnough, VCPUs: 8, MemoryGB: 32, GPUs: "1"}},
 	}
 }
 
@@ -69,8 +71,10 @@ func (c *Cloud) begin(ctx context.Context, action string) error {
 	return nil
 }
 
-// AccountID names the account.
-func (c *Cloud) AccountID(ctx context.Context) (string, error) { return Account, ctx.Err() }
+// Account names the account, and the currency of its prices.
+func (c *Cloud) Account(ctx context.Context) (spotpool.Account, error) {
+	return spotpool.Account{ID: Account, Currency: Currency}, ctx.Err()
+}
 
 // Calls counts the calls by action.
 func (c *Cloud) Calls() map[string]int {

@@ -31,7 +31,7 @@
 // that had no effect, rate limits, and pages. Package tencent has them.
 //
 // A second provider needs more than the port. Package spotpool has Tencent Cloud's forms of
-// ids and instance types, its disk types, charge types and states. Prices are in CNY. An
-// adapter translates into them. The provider and the command line name *tencent.Client.
+// ids and instance types, its disk types, charge types and states, and the currencies of
+// its accounts. An adapter translates into them. The provider and the command line name *tencent.Client.
 // CONTRIBUTING.md lists these places, under "Clouds".
 package toycloud
