@@ -1,7 +1,10 @@
 package budget
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -16,6 +19,15 @@ type Workload struct {
 
 // IsCronJob reports whether the workload is a CronJob, which has Jobs instead of pods.
 func (w Workload) IsCronJob() bool { return w.APIVersion == "batch/v1" && w.Kind == "CronJob" }
+
+// CompareForResumption orders workloads as they are resumed: older ones first, CronJobs last. Which Jobs of a CronJob
+// are resumed depends on it and on newer ones. Of workloads created in the same second, the UIDs decide.
+func CompareForResumption(a, b Workload, aCreatedAt, bCreatedAt time.Time) int {
+	if a.IsCronJob() != b.IsCronJob() {
+		return map[bool]int{true: 1, false: -1}[a.IsCronJob()]
+	}
+	return cmp.Or(aCreatedAt.Compare(bCreatedAt), strings.Compare(a.UID, b.UID))
+}
 
 // Ownership is the verified workload of a pod, whatever the pod
 // claims.

@@ -28,8 +28,7 @@ func (w workload) declares(pod corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 		return pod
 	}
 	container := w.container("declare", budgetsDirectory+"/"+budgetsFile, "--log-format=json")
-	container.Name, container.EnvFrom = "declare", nil // it needs no Tencent Cloud credentials
-	container.Env = container.Env[:1]                  // the store
+	container.Name = "declare"
 	container.VolumeMounts = []corev1.VolumeMount{{Name: budgetsVolume, MountPath: budgetsDirectory, ReadOnly: true}}
 	pod.Spec.InitContainers = []corev1.Container{container}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: budgetsVolume, VolumeSource: corev1.VolumeSource{

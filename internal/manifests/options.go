@@ -166,10 +166,8 @@ func (o Options) Validate() error {
 	if o.CredentialsSecret == "" {
 		return errors.New("the name of the Secret with Tencent Cloud credentials is empty; the Secret itself need not exist")
 	}
-	if o.Currency != "" {
-		if _, err := spotpool.ParseCurrency(o.Currency); err != nil {
-			return err
-		}
+	if err := spotpool.Currency(o.Currency).Check(); err != nil {
+		return err
 	}
 	if !slices.Contains([]Mode{"", CronJob, Deployment, Serve}, o.Mode) {
 		return fmt.Errorf("invalid mode %q: use cronjob, deployment or serve", o.Mode)

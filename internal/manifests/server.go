@@ -126,8 +126,8 @@ func (w workload) service() *corev1.Service {
 
 // serveDeployment needs no strategy: several servers can run at once.
 func (w workload) serveDeployment() *appsv1.Deployment {
-	container := w.container(slices.Concat([]string{"serve", fmt.Sprintf("--listen=:%d", servePort), "--every=" + every.String(), w.timeout()},
-		w.transport(), []string{"--token-review", "--log-format=json"}, w.Arguments)...)
+	container := w.withCloud(w.container(slices.Concat([]string{"serve", fmt.Sprintf("--listen=:%d", servePort), "--every=" + every.String(), w.timeout()},
+		w.transport(), []string{"--token-review", "--log-format=json"}, w.Arguments)...))
 	container.Ports = []corev1.ContainerPort{{Name: servePortName, ContainerPort: servePort}}
 	container.LivenessProbe = w.probe("/livez", 6)
 	container.ReadinessProbe = w.probe("/readyz", 3)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,6 +32,7 @@ func stocks(w *world, runs bool) error {
 	if err != nil {
 		return err
 	}
+	forge(w)
 	d := state.Declaration
 	d.PodDisruptionBudget = &stockpool.PodDisruptionBudget{MinAvailable: 2}
 	if state, err = flow.Update(ctx, d, 20*time.Second); err != nil {
@@ -40,7 +42,7 @@ func stocks(w *world, runs bool) error {
 		return errors.New(strings.Join(state.Warnings, "; "))
 	}
 	pods := w.cluster.Client().CoreV1().Pods(w.work)
-	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: stockpool.LabelPool})
+	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: stockpool.LabelPool + ",!forged"})
 	if err == nil {
 		_, err = pods.Patch(ctx, list.Items[0].Name, types.MergePatchType, []byte(`{"metadata":{"labels":{"session":"a"}}}`), metav1.PatchOptions{})
 	}
@@ -65,6 +67,26 @@ func stocks(w *world, runs bool) error {
 	}
 	_, err = flow.Delete(ctx, state.Declaration, 30*time.Second)
 	return err
+}
+
+// forge creates a pod with the labels and the owner's name of the pool's. Only the ReplicaSets tell it from
+// these, so every part has to list them.
+func forge(w *world) {
+	w.t.Helper()
+	labels := map[string]string{stockpool.LabelPool: "pool-g1", appsv1.DefaultDeploymentUniqueLabelKey: "abc", "forged": "true"}
+	template := kubetest.Deployment(w.work, "forged", 1, kubetest.GPUs(1)).Spec.Template
+	template.Labels = labels
+	set := kubetest.Create(w.t, w.cluster, &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.work, Name: "pool-g1-abc"},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: new(int32(1)), Template: template, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"forged": "true"}}},
+	})
+	kubetest.WaitFor(w.t, "the forged pod", func(ctx context.Context) error {
+		made, err := w.cluster.Client().AppsV1().ReplicaSets(w.work).Get(ctx, set.Name, metav1.GetOptions{})
+		if err == nil && made.Status.Replicas != 1 {
+			err = errors.New("it is not there")
+		}
+		return err
+	})
 }
 
 // stockPool is a pool of three pods in a namespace, on the nodes of its fleet.

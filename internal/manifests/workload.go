@@ -128,29 +128,33 @@ func (w workload) timeout() string { return fmt.Sprintf("--timeout=%ds", int64(w
 
 // reconciler runs gpupool reconcile, with logs for programs only.
 func (w workload) reconciler(flags ...string) corev1.Container {
-	return w.container(slices.Concat([]string{"reconcile"}, flags, []string{"--log-format=json", "--output=none"}, w.Arguments)...)
+	return w.withCloud(w.container(slices.Concat([]string{"reconcile"}, flags, []string{"--log-format=json", "--output=none"}, w.Arguments)...))
 }
 
 func (w workload) container(arguments ...string) corev1.Container {
 	place := store.Location{Backend: store.Kubernetes, Namespace: w.Namespace}
-	variables := []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}}
-	if w.Currency != "" {
-		variables = append(variables, corev1.EnvVar{Name: spotpool.CurrencyVariable, Value: w.Currency})
-	}
 	return corev1.Container{
 		Name:  "gpupool",
 		Image: w.Image,
 		Args:  arguments,
-		Env:   variables,
-		EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: w.CredentialsSecret}, Optional: new(true),
-		}}},
+		Env:   []corev1.EnvVar{{Name: store.EnvironmentVariable, Value: place.String()}},
 		Resources: corev1.ResourceRequirements{
 			Requests: quantities("50m", "64Mi"),
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
 		},
 		SecurityContext: containerSecurity(),
 	}
+}
+
+// withCloud adds the account's credentials and the currency of its prices.
+func (w workload) withCloud(c corev1.Container) corev1.Container {
+	if w.Currency != "" {
+		c.Env = append(c.Env, corev1.EnvVar{Name: spotpool.CurrencyVariable, Value: w.Currency})
+	}
+	c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: w.CredentialsSecret}, Optional: new(true),
+	}}}
+	return c
 }
 
 func podSecurity() *corev1.PodSecurityContext {

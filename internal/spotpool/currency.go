@@ -48,12 +48,22 @@ func CurrencyNames() []string {
 	return names
 }
 
-// ParseCurrency parses the name of a currency.
+// ParseCurrency parses the name of a currency, in any case.
 func ParseCurrency(s string) (Currency, error) {
-	if !slices.Contains(Currencies(), Currency(s)) {
-		return "", fmt.Errorf("invalid currency %q: use %s", s, strings.Join(CurrencyNames(), " or "))
+	c := Currency(strings.ToUpper(s))
+	if !slices.Contains(Currencies(), c) {
+		return "", fmt.Errorf("invalid currency %q (currency, --currency or "+CurrencyVariable+"): use %s", s, strings.Join(CurrencyNames(), " or "))
 	}
-	return Currency(s), nil
+	return c, nil
+}
+
+// Check refuses an unknown currency. None is a valid one.
+func (c Currency) Check() error {
+	if c == "" {
+		return nil
+	}
+	_, err := ParseCurrency(string(c))
+	return err
 }
 
 // CurrencyOf returns the currency of the accounts of an API host, or of a root domain.

@@ -26,11 +26,13 @@ func TestCurrencyOfAHost(t *testing.T) {
 func TestParseCurrency(t *testing.T) {
 	t.Parallel()
 	for _, c := range spotpool.Currencies() {
-		if got, err := spotpool.ParseCurrency(string(c)); got != c || err != nil {
-			t.Errorf("%s is read as %q (%v)", c, got, err)
+		for _, text := range []string{string(c), strings.ToLower(string(c))} {
+			if got, err := spotpool.ParseCurrency(text); got != c || err != nil {
+				t.Errorf("%s is read as %q (%v)", text, got, err)
+			}
 		}
 	}
-	for _, text := range []string{"", "cny", "EUR", "CNY "} {
+	for _, text := range []string{"", "EUR", "CNY "} {
 		if got, err := spotpool.ParseCurrency(text); err == nil || !strings.Contains(err.Error(), "use CNY or USD") {
 			t.Errorf("%q is read as %q (%v)", text, got, err)
 		}

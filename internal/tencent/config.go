@@ -196,19 +196,13 @@ func (c Config) address(service string) (scheme, host, path string) {
 }
 
 // CheckCurrency refuses an unknown currency.
-func (c Config) CheckCurrency() error {
-	if c.Currency == "" {
-		return nil
-	}
-	_, err := spotpool.ParseCurrency(c.Currency)
-	return err
-}
+func (c Config) CheckCurrency() error { return spotpool.Currency(c.Currency).Check() }
 
 // PriceCurrency returns the currency of the account's prices: the configured one, or else that of
 // the endpoint or the domain. Responses do not name it.
 func (c Config) PriceCurrency() spotpool.Currency {
-	if c.Currency != "" {
-		return spotpool.Currency(c.Currency)
+	if configured, err := spotpool.ParseCurrency(c.Currency); err == nil {
+		return configured
 	}
 	if u, err := parseEndpoint(c.Endpoint); err == nil {
 		return spotpool.CurrencyOf(u.Hostname())

@@ -174,7 +174,7 @@ func TestConfigurationMistakes(t *testing.T) {
 		"region has a space, a line's end":              {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
 		"secret_id has a space":                         {SecretID: "id\x1b[0m", SecretKey: "key"},
 		"secret_key has a space":                        {SecretID: "id", SecretKey: "key\n"},
-		`invalid currency "usd": use CNY or USD`:        {Currency: "usd"},
+		`invalid currency "eur" (currency, --currency or GPUPOOL_CURRENCY): use CNY or USD`: {Currency: "eur"},
 		`endpoint "127.0.0.1:9170"`:                     {Endpoint: "127.0.0.1:9170"},
 		`metadata endpoint "ftp://host"`:                {MetadataEndpoint: "ftp://host"},
 		"session_duration must be 1 to":                 {AssumeRole: AssumeRole{RoleARN: "a", SessionDuration: 50000}},

@@ -1,10 +1,8 @@
 package decide
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -53,20 +51,15 @@ func resume(f *facts) (r result) {
 	if pauses {
 		reason = "the budget's selector no longer matches its pods"
 	}
-	for _, p := range inOrderOfResumption(f.own) {
+	own := slices.SortedStableFunc(slices.Values(f.own), func(a, b Paused) int {
+		return budget.CompareForResumption(a.Workload, b.Workload, a.CreatedAt, b.CreatedAt)
+	})
+	for _, p := range own {
 		if !pauses || p.Set != nil && f.Declaration.Selector.Excludes(p.Set) {
 			r.decide(budget.Decision{Kind: budget.KindResume, Owner: &p.Workload, Reasons: []string{reason}})
 		}
 	}
 	return r
-}
-
-// inOrderOfResumption sorts older workloads first, and CronJobs last. Which Jobs of a CronJob are resumed depends
-// on it and on newer ones.
-func inOrderOfResumption(list []Paused) []Paused {
-	return slices.SortedStableFunc(slices.Values(list), func(a, b Paused) int {
-		return cmp.Or(cmp.Compare(rank(a.IsCronJob()), rank(b.IsCronJob())), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.UID, b.UID))
-	})
 }
 
 // asks reports whether the limit is reached and the declared action is one of these.

@@ -37,6 +37,7 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		r.warnf("replacement is suspended: %s. %s\ngpupool status %s --machines%s", suspended, resumes, d.Key(), release)
 	}
 	var changes []fleet.Replacement
+	var cooldowns markets.Cooldowns // of the markets of failed nodes
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
 	for _, m := range t.members {
 		switch {
@@ -58,14 +59,15 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 				InstanceID: m.ID, Configuration: spotpool.UnknownConfigurationTag(d.Configuration), Since: v.Now, Why: why,
 				Early: !m.Drifted && !v.proven(m),
 			})
+			cooldowns = append(cooldowns, markets.ForFailedNode(m.Market(), m.ID, v.Now.Add(time.Duration(d.Cooldown))))
 			r.Replacing = append(r.Replacing, m.ID)
 			r.Messages = append(r.Messages, fmt.Sprintf("%s needs a replacement: %s", m.ID, why))
 		}
 	}
 	if len(changes) > 0 {
-		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes, d.Cooldown) })
+		r.Notes = append(r.Notes, func(j journal.Journal) journal.Journal { return j.Replace(changes, cooldowns) })
 	}
-	return t.replace(changes, d.Cooldown), r
+	return t.replace(changes, cooldowns), r
 }
 
 // noteSuspension records in the view's journal since when replacing is suspended. The
@@ -89,17 +91,17 @@ func (v View) proven(m Member) bool {
 	return known.Node.Proven
 }
 
-// replace counts members as being replaced, or as capacity again. The markets of those that are replaced cool down.
-func (t Tally) replace(changes []fleet.Replacement, cooldown spotpool.Duration) Tally {
+// replace counts members as being replaced, or as capacity again.
+func (t Tally) replace(changes []fleet.Replacement, cooldowns markets.Cooldowns) Tally {
 	if len(changes) == 0 {
 		return t
 	}
 	t.members = slices.Clone(t.members)
+	for _, c := range cooldowns {
+		t.cooldowns = t.cooldowns.Add(c)
+	}
 	for _, c := range changes {
 		m := &t.members[slices.IndexFunc(t.members, func(m Member) bool { return m.ID == c.InstanceID })]
-		if !c.Since.IsZero() {
-			t.cooldowns = t.cooldowns.Add(markets.ForFailedNode(m.Market(), m.ID, c.Since.Add(time.Duration(cooldown))))
-		}
 		before := m.capacity()
 		m.ReplacedSince = c.Since
 		switch after := m.capacity(); {

@@ -124,15 +124,14 @@ func (j Journal) RecordUncordon(id string, now time.Time) Journal {
 	return j.withFleet(j.Fleet.RecordUncordon(j.about(now), id))
 }
 
-// Replace records which instances are replaced, or no longer are. The market of one that is replaced cools down.
-func (j Journal) Replace(changes []fleet.Replacement, cooldown spotpool.Duration) Journal {
+// Replace records which instances are replaced, or no longer are, and the cooldowns of their markets.
+func (j Journal) Replace(changes []fleet.Replacement, cooldowns markets.Cooldowns) Journal {
+	for _, c := range cooldowns {
+		j.Cooldowns = j.Cooldowns.Add(c)
+	}
 	for _, c := range changes {
-		known, found := j.Of(c.InstanceID)
-		if found && c.Early {
+		if _, found := j.Of(c.InstanceID); found && c.Early {
 			j.EarlyFailures = j.EarlyFailures.Failed(c.Configuration, c.InstanceID, c.Since)
-		}
-		if found && !c.Since.IsZero() {
-			j.Cooldowns = j.Cooldowns.Add(markets.ForFailedNode(known.Market, c.InstanceID, c.Since.Add(time.Duration(cooldown))))
 		}
 	}
 	return j.withFleet(j.Fleet.Replace(j.about(time.Time{}), changes))

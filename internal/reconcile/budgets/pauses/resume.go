@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -97,16 +96,16 @@ func (p *Paused) newerJob(job declaration.Pause) (newer string) {
 		switch {
 		case other.UID == job.CronJob && other.Concurrent && other.Phase == declaration.Paused && !job.At.Before(other.At):
 			return ""
-		case other.CronJob == job.CronJob && byAge(other, latest) > 0:
+		case other.CronJob == job.CronJob && inOrderOfResumption(other, latest) > 0:
 			newer, latest = other.Name, other
 		}
 	}
 	return newer
 }
 
-// byAge compares workloads by their creation. Those of the same second have an order, too.
-func byAge(a, b declaration.Pause) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.UID, b.UID))
+// inOrderOfResumption compares pauses by their workloads.
+func inOrderOfResumption(a, b declaration.Pause) int {
+	return budget.CompareForResumption(a.Workload, b.Workload, a.CreatedAt, b.CreatedAt)
 }
 
 // MarkStarted records that workloads were resumed manually and that the budget leaves them running. It no
@@ -139,12 +138,7 @@ func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, message
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
 		return nil, nil, err
 	}
-	list := slices.SortedStableFunc(slices.Values(own.Workloads()), func(a, b declaration.Pause) int { // a Job depends on newer ones, and on its CronJob
-		if a.IsCronJob() != b.IsCronJob() {
-			return map[bool]int{true: 1, false: -1}[a.IsCronJob()]
-		}
-		return byAge(a, b)
-	})
+	list := slices.SortedStableFunc(slices.Values(own.Workloads()), inOrderOfResumption)
 	for some := range slices.Chunk(list, BatchSize) {
 		workloads := make([]budget.Workload, len(some))
 		for n, pause := range some {
