@@ -168,12 +168,12 @@ func TestPriceCurrency(t *testing.T) {
 func TestConfigurationMistakes(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Config{
-		"protocol must be HTTP or HTTPS":                {Protocol: "GOPHER"},
-		"domain must be a root domain":                  {Domain: "https://tencentcloudapi.com"},
-		"belong together":                               {SecretID: "only"},
-		"region has a space, a line's end":              {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
-		"secret_id has a space":                         {SecretID: "id\x1b[0m", SecretKey: "key"},
-		"secret_key has a space":                        {SecretID: "id", SecretKey: "key\n"},
+		"protocol must be HTTP or HTTPS":   {Protocol: "GOPHER"},
+		"domain must be a root domain":     {Domain: "https://tencentcloudapi.com"},
+		"belong together":                  {SecretID: "only"},
+		"region has a space, a line's end": {SecretID: "id", SecretKey: "key", Region: "ap-singapore\r"},
+		"secret_id has a space":            {SecretID: "id\x1b[0m", SecretKey: "key"},
+		"secret_key has a space":           {SecretID: "id", SecretKey: "key\n"},
 		`invalid currency "eur" (currency, --currency or GPUPOOL_CURRENCY): use CNY or USD`: {Currency: "eur"},
 		`endpoint "127.0.0.1:9170"`:                     {Endpoint: "127.0.0.1:9170"},
 		`metadata endpoint "ftp://host"`:                {MetadataEndpoint: "ftp://host"},
