@@ -90,7 +90,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/request": {pure: true, may: []string{
 		module + "internal/budget", module + "internal/duration", module + "internal/exception", module + "internal/history", module + "internal/problem",
-		module + "internal/stockpool",
+		module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/declaration": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/errorclass", module + "internal/history", module + "internal/printable",
@@ -273,7 +273,7 @@ var rooms = map[string]struct {
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/stockpool/drift", module + "internal/node",
 		module + "internal/spotpool", module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
 		module + "internal/budget/meter", module + "internal/gpu",
-		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
+		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable", module + "internal/wording",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",
 		"sigs.k8s.io/yaml",
 	}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Grant is additional GPU-hours for a budget, until they expire. The declaration does not change.
@@ -26,7 +27,10 @@ func (g Grant) Amount() int64 {
 }
 
 // String describes the grant: how much, until when, the requester and the reason.
-func (g Grant) String() string { return g.GPUHours + " GPU-hours " + g.Exception.String() }
+func (g Grant) String() string { return g.Hours() + " " + g.Exception.String() }
+
+// Hours is how much it adds, for people.
+func (g Grant) Hours() string { return wording.Amount(g.GPUHours, "GPU-hour") }
 
 // Grants are the grants of one budget. An expired one stays until the history has
 // recorded its end.
@@ -100,7 +104,7 @@ func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
 	case declared+g.granted(now) > MaxGPUHours*Hour:
 		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
 	}
-	return g.reporting(grant.Begun(d.About(time.Time{}), grant.GPUHours+" GPU-hours: "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
+	return g.reporting(grant.Begun(d.About(time.Time{}), grant.Hours()+": "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.
@@ -150,7 +154,7 @@ func (g Grants) reporting(e history.Event) Grants {
 	return g
 }
 
-func (g Grant) what() string { return "the grant of " + g.GPUHours + " GPU-hours" }
+func (g Grant) what() string { return "the grant of " + g.Hours() }
 
 // About returns the common fields of the budget's events.
 func (d Declaration) About(at time.Time) history.About {

@@ -254,7 +254,7 @@ func tallyIDs(arrivals []notifytest.Arrival, selected []history.Event) (c tally)
 	arrived, more := map[string]string{}, map[string]int{}
 	for _, a := range arrivals {
 		id, count := a.IDs[len(a.IDs)-1], 0
-		if _, err := fmt.Sscanf(a.Text, "%d events were left out", &count); err == nil {
+		if _, err := fmt.Sscanf(a.Text, "events left out: %d", &count); err == nil {
 			more[id] = count
 			continue
 		}

@@ -11,7 +11,7 @@ const UnreportedAtMost = 200
 
 // LeftOut reports that an object's document had no room for n events.
 func LeftOut(object, document string, n int) string {
-	return fmt.Sprintf("%s: %d events are not in the history, since a run was cut short before it wrote them, and %s keeps %d", object, n, document,
+	return fmt.Sprintf("%s: the history lacks %d of its events, since a run was cut short before it wrote them, and %s keeps %d", object, n, document,
 		UnreportedAtMost)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Severity says how urgent an event is.
@@ -85,7 +86,7 @@ func (m Message) Title() string {
 	case len(m.Lines) == 1:
 		return "gpupool: " + m.Lines[0].title()
 	}
-	return fmt.Sprintf("gpupool: %d events", len(m.Lines)+m.LeftOut)
+	return "gpupool: " + wording.Count(len(m.Lines)+m.LeftOut, "event")
 }
 
 func (l Line) title() string {

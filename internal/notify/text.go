@@ -54,7 +54,7 @@ func plainLines(lines []notification.Line) []notification.Line {
 // leftOut returns the event for receivers without a text: the number of events without a line. Its ID
 // is the same in each attempt.
 func leftOut(m notification.Message) (l notification.Line, some bool) {
-	text := fmt.Sprintf("%d events were left out: gpupool history lists them", m.LeftOut)
+	text := fmt.Sprintf("events left out: %d; gpupool history lists them", m.LeftOut)
 	return notification.Line{
 		ID: m.ID, At: m.Attempted, Object: "notification/" + m.Notification, Severity: notification.Warning, Text: text, ClaimedAt: m.Attempted,
 	}, m.LeftOut > 0

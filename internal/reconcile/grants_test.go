@@ -41,7 +41,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.Verify(1)
 	view, err := flow.View(context.Background(), g.budget)
 	if err != nil || view.Declaration.GPUHours != "4" ||
-		!strings.Contains(strings.Join(view.Warnings, "\n"), "granted in addition to the declared 4: 1 GPU-hours by ann until") {
+		!strings.Contains(strings.Join(view.Warnings, "\n"), "granted in addition to the declared 4: 1 GPU-hour by ann until") {
 		t.Errorf("viewed %+v (%v)", view, err)
 	}
 
@@ -209,7 +209,7 @@ func TestAKilledGrantIsWholeOrNotThere(t *testing.T) {
 		if _, err := g.process().Budgets().Grant(context.Background(), "team-a", "1", asked(time.Hour)); err != nil {
 			t.Fatalf("killed at %d, and again: %v", at, err)
 		}
-		want := []string{"grant by ann: 1 GPU-hours: night shift"}
+		want := []string{"grant by ann: 1 GPU-hour: night shift"}
 		for range b.Grants {
 			want = append(want, "grant by ann: 50 GPU-hours: night shift")
 		}

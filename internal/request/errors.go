@@ -3,6 +3,8 @@ package request
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // ErrKeyReused reports that an idempotency key was used for another request.
@@ -78,14 +80,14 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	what := ""
 	if e.Limits.Pods > 0 {
-		what = fmt.Sprintf("%d pods", e.Limits.Pods)
+		what = wording.Count(e.Limits.Pods, "pod")
 	}
 	if e.Limits.GPUs > 0 {
 		if what != "" {
 			what += " and "
 		}
-		what += fmt.Sprintf("%d GPUs", e.Limits.GPUs)
+		what += wording.Count(e.Limits.GPUs, "GPU")
 	}
-	return fmt.Sprintf("the namespace %s allows %s for requested stock pools: %d pods with %d GPUs exist, and this request adds %d pods with %d GPUs",
-		e.Namespace, what, e.Existing.Pods, e.Existing.GPUs, e.Requested.Pods, e.Requested.GPUs)
+	return fmt.Sprintf("the namespace %s allows %s for requested stock pools: %s %s, and this request adds %s",
+		e.Namespace, what, e.Existing, wording.Plural(e.Existing.Pods, "exists", "exist"), e.Requested)
 }

@@ -15,6 +15,22 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func aRun() request.Request { return request.Request{Run: &request.Run{}} }
 
+func TestLimitsAreCounted(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]request.LimitError{
+		"the namespace ml allows 1 pod and 1 GPU for requested stock pools: 1 pod with 1 GPU exists, and this request adds 1 pod with 1 GPU": {
+			Limits: request.Limits{Pods: 1, GPUs: 1}, Existing: request.Size{Pods: 1, GPUs: 1}, Requested: request.Size{Pods: 1, GPUs: 1},
+		},
+		"the namespace ml allows 8 GPUs for requested stock pools: 0 pods with 0 GPUs exist, and this request adds 3 pods with 12 GPUs": {
+			Limits: request.Limits{GPUs: 8}, Requested: request.Size{Pods: 3, GPUs: 12},
+		},
+	} {
+		if e.Namespace = "ml"; e.Error() != want {
+			t.Errorf("got %q, want %q", e.Error(), want)
+		}
+	}
+}
+
 // TestAJobNeverLeavesAFinishedState: whatever states are requested in whatever order, a job is
 // claimed before it is done, and stays finished.
 func TestAJobNeverLeavesAFinishedState(t *testing.T) {

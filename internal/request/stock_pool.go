@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // The defaults of a requested stock pool.
@@ -110,6 +111,11 @@ type Limits struct {
 type Size struct {
 	Pods int `json:"pods"`
 	GPUs int `json:"gpus"`
+}
+
+// String describes the size for people.
+func (s Size) String() string {
+	return wording.Count(s.Pods, "pod") + " with " + wording.Count(s.GPUs, "GPU")
 }
 
 // SizeOf returns the size of a stock pool at its largest.

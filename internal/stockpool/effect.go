@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Begin returns the journal to write before a decision is carried out. After a kill, the next
@@ -27,7 +28,7 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	case KindRevert:
 		e = about.Workload(history.Revert, j.workload(d), now)
 	case KindScale:
-		about.Reasons = append([]string{fmt.Sprintf("from %d to %d pods", of.Was, of.Replicas)}, of.Reasons...)
+		about.Reasons = append([]string{fmt.Sprintf("from %d to %s", of.Was, wording.Count(of.Replicas, "pod"))}, of.Reasons...)
 		e = about.Workload(history.Scale, j.workload(d), now)
 	case KindPause:
 		e = about.Workload(history.Pause, j.workload(d), now)

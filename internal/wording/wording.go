@@ -4,6 +4,7 @@ package wording
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,6 +26,20 @@ func Plural(n int, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// Count counts things: 0 pods, 1 pod, 2 pods, 2 launches.
+func Count(n int, thing string) string { return Amount(strconv.Itoa(n), thing) }
+
+// Amount is Count for a decimal: 0.5 GPUs, 1 GPU.
+func Amount(number, thing string) string {
+	switch {
+	case number == "1":
+		return "1 " + thing
+	case strings.HasSuffix(thing, "ch"):
+		return number + " " + thing + "es"
+	}
+	return number + " " + thing + "s"
 }
 
 // Are is "is" or "are" for a count.

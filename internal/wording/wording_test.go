@@ -28,6 +28,19 @@ func TestCountsChooseTheirWord(t *testing.T) {
 	}
 }
 
+func TestCountedThings(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		wording.Count(0, "pod"): "0 pods", wording.Count(1, "pod"): "1 pod", wording.Count(21, "pod"): "21 pods",
+		wording.Count(1, "launch"): "1 launch", wording.Count(2, "launch"): "2 launches",
+		wording.Amount("1", "GPU"): "1 GPU", wording.Amount("0.5", "GPU"): "0.5 GPUs", wording.Amount("1/7", "GPU"): "1/7 GPUs",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestReasonsFollowWhatWasDecided(t *testing.T) {
 	t.Parallel()
 	for want, reasons := range map[string][]string{

@@ -153,7 +153,7 @@ func TestBoardsAndAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.setLimit("0.001")
-	p.waitFiring("GpupoolPoolShort", "Spot pool ap-singapore/train is short of 1 instances")
+	p.waitFiring("GpupoolPoolShort", "Spot pool ap-singapore/train is short of instances: 1")
 	kubetest.WaitFor(t, "GpupoolBudgetExceeded to fire", func(context.Context) error {
 		if summary := p.firing()["GpupoolBudgetExceeded"]; !strings.HasPrefix(summary, "Budget team-a is exceeded: ") {
 			return errors.New(summary)

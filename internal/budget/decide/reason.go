@@ -42,9 +42,4 @@ func (f *facts) recovery() []string {
 	}
 }
 
-func gpus(rate int64) string {
-	if rate == 1000 {
-		return "1 GPU"
-	}
-	return budget.MilliGPUs(rate) + " GPUs"
-}
+func gpus(rate int64) string { return wording.Amount(budget.MilliGPUs(rate), "GPU") }

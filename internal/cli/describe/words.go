@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Price is a price without its currency, or a dash if it is unknown.
@@ -21,15 +22,10 @@ func Price(p spotpool.Price) string {
 
 // Plural counts things: no pods, 1 pod, 2 pods, 2 launches.
 func Plural(n int, thing string) string {
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "no " + thing + "s"
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "ch"):
-		return fmt.Sprintf("%d %ses", n, thing)
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return wording.Count(n, thing)
 }
 
 // inOneWord is the plural of each kind.

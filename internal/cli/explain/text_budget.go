@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // budget explains a budget.
@@ -70,7 +71,7 @@ func (p *page) used(e budgets.Description) {
 	p.say("%s in the current window (%s), since %s; as of %s", line, e.Window, p.clock.When(u.WindowStart), p.clock.When(u.AsOf))
 	now := describe.Plural(u.ActivePods, "pod") + " with GPUs now"
 	if u.ActivePods > 0 {
-		now = fmt.Sprintf("%s with %s GPUs now", describe.Plural(u.ActivePods, "pod"), u.BurnRateGPUs)
+		now = fmt.Sprintf("%s with %s now", describe.Plural(u.ActivePods, "pod"), wording.Amount(u.BurnRateGPUs, "GPU"))
 	}
 	p.say("%s; %s in the window", now, describe.Plural(u.TrackedPods, "pod"))
 	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {

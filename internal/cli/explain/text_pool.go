@@ -93,7 +93,7 @@ func (p *page) failing(f *declaration.Failing) {
 
 // limits adds the limits of launches, and how offerings are chosen.
 func (p *page) limits(d spotpools.Declared) {
-	line := fmt.Sprintf("allocation strategy %s, at most %d launches a run", d.AllocationStrategy, d.MaxLaunchesPerRun)
+	line := fmt.Sprintf("allocation strategy %s, at most %s a run", d.AllocationStrategy, describe.Plural(d.MaxLaunchesPerRun, "launch"))
 	if d.MaxHourlyCost > 0 {
 		line += fmt.Sprintf(", at most %s in total", d.Currency.Hourly(d.MaxHourlyCost))
 	}

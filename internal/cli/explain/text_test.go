@@ -117,6 +117,16 @@ func exceededBudget() budgets.Description {
 	return e
 }
 
+func TestOneGPUIsSingular(t *testing.T) {
+	t.Parallel()
+	e := exceededBudget()
+	e.ActivePods, e.BurnRateGPUs = 1, "1"
+	got := text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+	if !strings.Contains(got, "\n  1 pod with 1 GPU now; 9 pods in the window\n") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 func TestExplanationsForPeople(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{

@@ -109,9 +109,9 @@ func (o *options) run(ctx context.Context, args []string) error {
 		LimitGPUHours: budget.Hours(granted.Limit), Grant: grant,
 	}
 	return o.session.Print(r, func(terminal.Style) string {
-		return fmt.Sprintf("granted %s GPU-hours to budget/%s until %s\n"+
+		return fmt.Sprintf("granted %s to budget/%s until %s\n"+
 			"limit from the next run on: %s GPU-hours (declared: %s)\n"+
 			"to end it early:\n  gpupool release budget/%[2]s\n",
-			grant.GPUHours, r.Budget, o.session.Clock().WithZone().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
+			grant.Hours(), r.Budget, o.session.Clock().WithZone().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
 	})
 }

@@ -143,7 +143,7 @@ func ofPool(ctx context.Context, p *spotpools.Flow, name string, by exception.Re
 func text(r report) string {
 	var out bytes.Buffer
 	for _, g := range r.Grants {
-		fmt.Fprintf(&out, "released %s: %s GPU-hours granted by %s: %s\n", r.Object, g.GPUHours, g.Who, g.Why)
+		fmt.Fprintf(&out, "released %s: %s granted by %s: %s\n", r.Object, g.Hours(), g.Who, g.Why)
 	}
 	for _, h := range r.Holds {
 		fmt.Fprintf(&out, "released %s: hold by %s: %s\n", r.Object, h.Who, h.Why)

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	stored "github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 const repairHelp = `Restore the description of a store that lost it: the file store.json of a directory,
@@ -131,7 +132,7 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 		return "", fmt.Errorf("nothing was written to %s: it contains %s, which does not belong to a store. Move it away, or upgrade "+
 			"gpupool if a newer version wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
-		return "", fmt.Errorf("nothing was written to %s: none of its %d documents is readable: %s", remains, documents, found.problems[0].Error)
+		return "", fmt.Errorf("nothing was written to %s: none of its %s is readable: %s", remains, wording.Count(documents, "document"), found.problems[0].Error)
 	case o.dryRun:
 		return planned, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // podList are the selected pods of a list that hold GPUs. Its zero value is empty.
@@ -128,7 +129,7 @@ func (p *podList) warn(s *process.Session) {
 	}
 	s.Warn(p.warnings...)
 	if more := p.problems - len(p.warnings); more > 0 {
-		s.Warn(fmt.Sprintf("%d more warnings of this kind", more))
+		s.Warn(wording.Count(more, "more warning") + " of this kind")
 	}
 }
 
@@ -137,9 +138,6 @@ func (p *podList) verdict() error {
 	if p.partly == 0 {
 		return nil
 	}
-	pods := "1 pod is"
-	if p.partly > 1 {
-		pods = fmt.Sprintf("%d pods are", p.partly)
-	}
-	return process.WithExitCode(process.ExitPartly, fmt.Errorf("%s only partly counted: actual usage is higher", pods))
+	return process.WithExitCode(process.ExitPartly, fmt.Errorf("%s %s only partly counted: actual usage is higher",
+		wording.Count(p.partly, "pod"), wording.Are(p.partly)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // podsText is usage as text: users, then totals.
@@ -115,7 +116,7 @@ func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how 
 		TrackedPods: r.TrackedPods, Pods: r.Pods, Listed: r.Listed,
 	}, question{at: r.AsOf, declared: live.Declaration, limit: live.Usage.Limit, listing: how.listing, clock: how.clock})
 	for _, g := range live.Grants {
-		text += fmt.Sprintf("the limit includes %s GPU-hours granted by %s until %s: %s\n", g.GPUHours, g.Who, how.clock.At(g.Until), g.Why)
+		text += fmt.Sprintf("the limit includes %s granted by %s until %s: %s\n", g.Hours(), g.Who, how.clock.At(g.Until), g.Why)
 	}
 	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
 		text += fmt.Sprintf("%s of it estimated; error bound %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
@@ -138,14 +139,11 @@ func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how 
 
 // heldText describes the GPUs in use, and when they exhaust the limit.
 func heldText(r usage.Report, live budgets.LiveUsage, how textOptions) string {
-	held, now := r.BurnRateGPUs+" GPUs", "in use now"
-	if live.Usage.BurnRate == 1000 {
-		held = "1 GPU"
-	}
+	now := "in use now"
 	if how.past {
 		now = "in use then"
 	}
-	text := fmt.Sprintf("%s %s, by %s", held, now, describe.Plural(r.ActivePods, "pod"))
+	text := fmt.Sprintf("%s %s, by %s", wording.Amount(r.BurnRateGPUs, "GPU"), now, describe.Plural(r.ActivePods, "pod"))
 	if r.ProjectedExhaustion != nil {
 		text += ": limit reached at " + how.clock.At(*r.ProjectedExhaustion)
 	}

@@ -16,6 +16,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -130,8 +131,8 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	switch d.Enforce.Action {
 	case core.Evict:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s evicts pods", d.Name),
-			fmt.Sprintf("After its limit has been reached for %s, each gpupool reconcile run blocks new GPU pods of the selector, and evicts up to %d pods. "+
-				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod, d.Enforce.MaxEvictionsPerRun))
+			fmt.Sprintf("After its limit has been reached for %s, each gpupool reconcile run blocks new GPU pods of the selector, and evicts up to %s. "+
+				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod, wording.Count(d.Enforce.MaxEvictionsPerRun, "pod")))
 	case core.Pause:
 		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
 			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs and CronJobs of the selected pods. It scales their "+

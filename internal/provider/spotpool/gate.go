@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // checkGate warns if a budget that is new in a plan blocks launches, by the status of the last
@@ -61,12 +62,8 @@ func forecast(ctx context.Context, reader connection.PoolReader, d core.Declarat
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
 		return ""
 	}
-	gpus := budget.MilliGPUs(f.MilliGPUs) + " GPUs"
-	if gpus == "1 GPUs" {
-		gpus = "1 GPU"
-	}
 	return fmt.Sprintf("The budget %s has %s GPU-hours left (as of %s). At the pool's maximum of %s, with the budget's pods on its %s, "+
 		"they are used up by %s, before the budget's window ends. After that, nothing is launched.",
-		f.Budget, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339), instances(d.Maximum), gpus,
+		f.Budget, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339), instances(d.Maximum), wording.Amount(budget.MilliGPUs(f.MilliGPUs), "GPU"),
 		f.ExhaustedAt.UTC().Truncate(time.Minute).Format(time.RFC3339))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // maxNamed is how many of the instances that a plan terminates are named.
@@ -173,12 +174,7 @@ func (h holdings) sentence(doing string, what core.OnDestroy) string {
 	return text
 }
 
-func instances(n int) string {
-	if n == 1 {
-		return "1 instance"
-	}
-	return fmt.Sprintf("%d instances", n)
-}
+func instances(n int) string { return wording.Count(n, "instance") }
 
 // named joins IDs; of many only the first.
 func named(ids []string) string {

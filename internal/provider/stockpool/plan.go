@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 func (r *stockResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -157,8 +158,8 @@ func endsUse(was, d core.Declaration, s decide.Status, replacement string) (summ
 	used := s.Allocated
 	switch to := d.DesiredReplicas(used); {
 	case was.Hash(core.Container) != d.Hash(core.Container) && s.Replicas > 0:
-		return "replaces its pods", fmt.Sprintf("The pod template changes: all %d pods are replaced, %s, %d of them in use.", s.Replicas, replacement,
-			used)
+		return "replaces its pods", fmt.Sprintf("The pod template changes: %s replaced, %s, %d in use.",
+			wording.Plural(s.Replicas, "its only pod is", fmt.Sprintf("all %d pods are", s.Replicas)), replacement, used)
 	case to < used:
 		return "deletes pods in use", fmt.Sprintf("%d are in use, and %d stay.", used, to)
 	case to < s.Fewest:

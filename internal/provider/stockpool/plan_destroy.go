@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // planDestroy names the pods in use that are deleted with a pool. It refuses to destroy a pool
@@ -81,10 +82,7 @@ func podsEnd(doing string, state stockpools.State) (summary, detail string) {
 			used = append(used, p.Pod)
 		}
 	}
-	all := fmt.Sprintf("%d pods", pods)
-	if pods == 1 {
-		all = "1 pod"
-	}
+	all := wording.Count(pods, "pod")
 	switch {
 	case pods == 0:
 		return "", ""

@@ -124,7 +124,7 @@ func endedTexts(ended []budget.Grant, now time.Time) (texts []string) {
 		if g.InForce(now) {
 			how = "was released"
 		}
-		texts = append(texts, fmt.Sprintf("a grant of %s GPU-hours %s: the next run of gpupool reconcile enforces the limit without it", g.GPUHours, how))
+		texts = append(texts, fmt.Sprintf("a grant of %s %s: the next run of gpupool reconcile enforces the limit without it", g.Hours(), how))
 	}
 	return texts
 }

@@ -75,7 +75,7 @@ func (e *Description) Update(r Report, decisions []outcome.Result) {
 		return
 	}
 	for _, g := range r.Grants {
-		e.Next = append(e.Next, Step{g.Until, "the grant of " + g.GPUHours + " GPU-hours by " + g.Who + " ends, and lowers the limit"})
+		e.Next = append(e.Next, Step{g.Until, "the grant of " + g.Hours() + " by " + g.Who + " ends, and lowers the limit"})
 	}
 	exceeded := u.Exceeded != nil && *u.Exceeded
 	if exceeded && r.EnforceAt != nil && r.EnforceAt.After(u.AsOf) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Sender sends messages. Its errors are *notification.Failure.
@@ -170,7 +171,8 @@ func (f *Flow) clear(ctx context.Context, r record.Stored[notification.Declarati
 	}
 	j, err := f.journal(ctx, d.UID)
 	if n := len(j.Value.Pending) + j.Value.LeftOut; err == nil && n > 0 {
-		message = fmt.Sprintf("%d events that it had not delivered are not reported: gpupool history lists them", n)
+		message = fmt.Sprintf("%s that it had not delivered %s not reported: gpupool history lists %s", wording.Count(n, "event"), wording.Are(n),
+			wording.Plural(n, "it", "them"))
 	}
 	if err == nil || j.Exists() {
 		err = record.Remove(ctx, f.Repository.Store, store.Deliveries, d.UID, j.Revision)

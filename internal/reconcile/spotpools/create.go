@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // creation creates a pool.
@@ -121,7 +122,7 @@ func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resu
 func (f *Flow) refuseTaken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
 		if !i.State.Ending() {
-			return f.records().ErrExists(d.Key(), fmt.Sprintf("%d instances have its tag, such as %s", len(named), i.ID))
+			return f.records().ErrExists(d.Key(), fmt.Sprintf("%s %s its tag, such as %s", wording.Count(len(named), "instance"), wording.Have(len(named)), i.ID))
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // searchFor is for how long runs search for instances of a destroyed pool, after its
@@ -33,8 +34,9 @@ func (o *cloudObserver) remainingInstances(ctx context.Context, d spotpool.Decla
 
 // remainingWarning warns of instances of a destroyed pool.
 func remainingWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
-	return fmt.Sprintf("%s was destroyed at %s, and %d instances still have its uid %s and cost money: %s. %s, or remove the tag gpupool/uid from them",
-		d.Object(), destroyed.UTC().Format(time.RFC3339), len(left), d.UID, strings.Join(left, ", "), remedy)
+	return fmt.Sprintf("%s was destroyed at %s, and %s still %s its uid %s and %s money: %s. %s, or remove the tag gpupool/uid from %s",
+		d.Object(), destroyed.UTC().Format(time.RFC3339), wording.Count(len(left), "instance"), wording.Have(len(left)), d.UID,
+		wording.Plural(len(left), "costs", "cost"), strings.Join(left, ", "), remedy, wording.Plural(len(left), "it", "them"))
 }
 
 // FindRemaining searches for instances of a recently destroyed pool, and records when it found

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // saveStatuses writes the statuses of the pools that the run reconciled. A failure is a warning.
@@ -89,7 +90,7 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	case unobserved > 0:
 		return true, fmt.Sprintf("just launched: %d", unobserved)
 	case joining > 0:
-		return true, fmt.Sprintf("of its %d nodes, joining: %d", p.Nodes.All(), joining)
+		return true, fmt.Sprintf("of its %s, joining: %d", wording.Count(p.Nodes.All(), "node"), joining)
 	case p.Gate != nil && p.Gate.Closed:
 		return false, p.Gate.Reason
 	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":

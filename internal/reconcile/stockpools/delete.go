@@ -104,8 +104,8 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 				return of, fmt.Errorf("%s is not destroyed: a budget had paused it, and its Deployment could not be scaled back to %d: %w",
 					d.Object(), d.Replicas, err)
 			}
-			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %d replicas again: budgets pause it like any other Deployment",
-				d.Replicas)
+			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %s again: budgets pause it like any other Deployment",
+				wording.Count(int(d.Replicas), "replica"))
 		}
 	case live != nil:
 		if live.DeletionTimestamp == nil {

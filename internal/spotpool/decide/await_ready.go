@@ -26,8 +26,8 @@ func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 			failing = append(failing, m.ID)
 		}
 	}
-	waits := fmt.Sprintf("%d to be replaced (%s) once more than %d nodes have been Ready for %s, and %d %s", len(s.members), s.reason, floor,
-		spotpool.Duration(node.MinReady), t.available, wording.Have(t.available))
+	waits := fmt.Sprintf("%d to be replaced (%s) once more than %s %s been Ready for %s, and %d %s", len(s.members), s.reason,
+		wording.Count(floor, "node"), wording.Have(floor), spotpool.Duration(node.MinReady), t.available, wording.Have(t.available))
 	if len(failing) > 0 {
 		r.warnf("%s: %s %s not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes", waits, wording.Some(failing),
 			wording.Are(len(failing)))

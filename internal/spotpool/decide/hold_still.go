@@ -24,8 +24,8 @@ func reportHold(v View, t Tally) (_ Tally, r Result) {
 			wording.Plural(len(v.interrupted), "its", "their"))
 	}
 	for _, intent := range v.Journal.Pending {
-		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %d instances has an unknown outcome, and is retried after the hold",
-			intent.Request.Sequence, intent.Request.Count)
+		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %s has an unknown outcome, and is retried after the hold",
+			intent.Request.Sequence, wording.Count(intent.Request.Count, "instance"))
 	}
 	return t, r
 }

@@ -138,7 +138,7 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 // that no longer are.
 func TestARefreshAwaitsReadyNodes(t *testing.T) {
 	t.Parallel()
-	const waits = "1 to be replaced (drifted configuration) once more than 1 nodes have been Ready for 2m, and 1 has"
+	const waits = "1 to be replaced (drifted configuration) once more than 1 node has been Ready for 2m, and 1 has"
 	two := func(other spotpool.Instance) decide.Situation {
 		return seen(pool(size(2, 2), withNodes, refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), other)
 	}

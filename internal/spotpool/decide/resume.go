@@ -16,7 +16,8 @@ func retryLaunches(v View, t Tally) (_ Tally, r Result) {
 	for _, intent := range v.Journal.Pending {
 		request := intent.Request
 		if !v.retries(intent) {
-			r.shortf(spotpool.BecauseOpenLaunch, "launch %d shows %d of its %d instances so far", request.Sequence, len(intent.Seen), request.Count)
+			r.shortf(spotpool.BecauseOpenLaunch, "launch %d shows %d of its %s so far", request.Sequence, len(intent.Seen),
+				wording.Count(request.Count, "instance"))
 			continue
 		}
 		r.Decisions = append(r.Decisions, spotpool.Decision{

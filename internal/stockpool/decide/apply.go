@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // recoverRun checks whether an interrupted run finished what it had begun.
@@ -43,7 +44,7 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 	if spare, release := v.spare(); of.Replicas > 0 && of.Replicas < of.Was && len(spare)+len(release) > 0 {
 		r.Decisions = append(r.Decisions, stockpool.Decision{
 			Kind: stockpool.KindSpare, Was: of.Was, Replicas: of.Was, Spared: spare, Released: release,
-			Reasons: []string{fmt.Sprintf("scaling from %d to %d pods", of.Was, of.Replicas)},
+			Reasons: []string{fmt.Sprintf("scaling from %d to %s", of.Was, wording.Count(of.Replicas, "pod"))},
 		})
 	}
 	r.Decisions = append(r.Decisions, of)

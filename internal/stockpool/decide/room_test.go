@@ -28,7 +28,7 @@ func TestWhyPodsWait(t *testing.T) {
 	typed := func(pool string, grows bool, types ...string) stockpool.Room {
 		return stockpool.Room{Pool: "ap-singapore/" + pool, ClusterUID: clusterUID, InstanceTypes: types, Grows: grows, Why: "x"}
 	}
-	elsewhere := room("elsewhere", "t4", true, "of its 1 nodes, joining: 1")
+	elsewhere := room("elsewhere", "t4", true, "of its 1 node, joining: 1")
 	elsewhere.ClusterUID = "another"
 	for name, tt := range map[string]struct {
 		selector map[string]string

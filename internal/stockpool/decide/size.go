@@ -81,7 +81,7 @@ func (v View) sparing(to, has int) (stay int, kept string) {
 	}
 	least, why := v.fewest()
 	if stay = max(to, min(least, has, d.Maximum)); stay > to {
-		kept = fmt.Sprintf("%d pods are desired, and %d stay: %s", to, stay, why)
+		kept = fmt.Sprintf("%s %s desired, and %d stay: %s", wording.Count(to, "pod"), wording.Are(to), stay, why)
 	}
 	return stay, kept
 }

@@ -110,7 +110,7 @@ func (m Move) reserve(ctx context.Context, from, to store.Mark) error {
 
 // ErrNotEmpty returns the error for a store that already has documents.
 func ErrNotEmpty(s fmt.Stringer, documents int) error {
-	return fmt.Errorf("the store %s is not empty (%d documents): move to an empty or new place", s, documents)
+	return fmt.Errorf("the store %s is not empty (documents: %d): move to an empty or new place", s, documents)
 }
 
 // closeAndCopy marks FROM, so that no command uses it, copies it, and records that.

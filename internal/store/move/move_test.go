@@ -186,7 +186,7 @@ func TestAMoveIsRefused(t *testing.T) {
 			if _, err := to.Write(t.Context(), store.Key{Kind: store.Holds, Name: "u"}, []byte("{}"), ""); err != nil {
 				t.Fatal(err)
 			}
-		}, "is not empty (1 documents)"},
+		}, "is not empty (documents: 1)"},
 		"beside a run":                    {func(t *testing.T, from, _ *directory.Store) { t.Helper(); hold(t, from, "run") }, `"run" is held by`},
 		"beside a run of the other store": {func(t *testing.T, _, to *directory.Store) { t.Helper(); hold(t, to, "run") }, `"run" is held by`},
 		"beside an apply": {func(t *testing.T, from, _ *directory.Store) {
