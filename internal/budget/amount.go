@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -105,6 +106,33 @@ func PartOf(used, whole, parts int64) int64 {
 		return min(share, parts-1)
 	}
 	return share
+}
+
+// Shares divides a number of parts among amounts, which are not negative: each is rounded down, and
+// the parts that are left go to the largest remainders. Less than the sum never has all parts.
+func Shares(amounts []int64, parts int64) []int64 {
+	sum := new(big.Int)
+	for _, amount := range amounts {
+		sum.Add(sum, big.NewInt(amount))
+	}
+	shares, order, remainders := make([]int64, len(amounts)), make([]int, len(amounts)), make([]*big.Int, len(amounts))
+	if sum.Sign() == 0 {
+		return shares
+	}
+	left := parts
+	for n, amount := range amounts {
+		whole, remainder := new(big.Int).QuoRem(new(big.Int).Mul(big.NewInt(amount), big.NewInt(parts)), sum, new(big.Int))
+		shares[n], order[n], remainders[n] = whole.Int64(), n, remainder
+		left -= shares[n]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return remainders[b].Cmp(remainders[a]) })
+	for _, n := range order {
+		if left > 0 && shares[n] < parts-1 {
+			shares[n]++
+			left--
+		}
+	}
+	return shares
 }
 
 // Percent returns the used part of a limit in percent, rounded down.

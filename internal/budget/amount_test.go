@@ -3,8 +3,11 @@ package budget
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestHoursAreRoundedHalfUp(t *testing.T) {
@@ -51,4 +54,30 @@ func TestGPUsAreWrittenExactly(t *testing.T) {
 			t.Errorf("MilliGPUs(%d) = %q, want %q", rate, got, want)
 		}
 	}
+}
+
+func TestSharesSumToTheWhole(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ amounts, want []int64 }{
+		{[]int64{0, 0}, []int64{0, 0}},
+		{[]int64{5}, []int64{100}},
+		{[]int64{505, 495}, []int64{51, 49}}, // 51 and 50 rounded half up
+		{[]int64{335, 335, 330}, []int64{34, 33, 33}},
+		{[]int64{9996, 4}, []int64{99, 1}},
+		{[]int64{math.MaxInt64, math.MaxInt64}, []int64{50, 50}},
+	} {
+		if got := Shares(tt.amounts, 100); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: got %v, want %v", tt.amounts, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		sum := int64(0)
+		amounts := rapid.SliceOfN(rapid.Int64Range(1, math.MaxInt64), 1, 20).Draw(t, "amounts")
+		for _, share := range Shares(amounts, 1000) {
+			sum += share
+		}
+		if sum != 1000 {
+			t.Errorf("the shares of %v sum to %d", amounts, sum)
+		}
+	})
 }

@@ -19,11 +19,11 @@ func (d *Details) Users(u *budgets.UsageReport, least int) {
 		return
 	}
 	if len(u.ByNamespace) >= least {
-		d.Add(terminal.Dim, "by namespace: ", mostUsing(u.ByNamespace, u.ConsumedMilliGPUSeconds))
+		d.Add(terminal.Dim, "by namespace: ", mostUsing(u.ByNamespace))
 	}
 	for _, key := range slices.Sorted(maps.Keys(u.ByLabel)) {
 		if len(u.ByLabel[key]) > 0 {
-			d.Add(terminal.Dim, "by "+key+": ", mostUsing(u.ByLabel[key], u.ConsumedMilliGPUSeconds))
+			d.Add(terminal.Dim, "by "+key+": ", mostUsing(u.ByLabel[key]))
 		}
 	}
 }
@@ -31,8 +31,8 @@ func (d *Details) Users(u *budgets.UsageReport, least int) {
 // usersAtMost is the most users that are listed.
 const usersAtMost = 3
 
-// mostUsing lists the largest users of a whole, and the sum of the others.
-func mostUsing(hours map[string]string, whole int64) string {
+// mostUsing lists the largest users with their shares, and the sum of the others.
+func mostUsing(hours map[string]string) string {
 	amounts := map[string]int64{}
 	for name, text := range hours {
 		amounts[name], _ = budget.ParseHours(text) // 0.000 is an error, and 0
@@ -40,15 +40,16 @@ func mostUsing(hours map[string]string, whole int64) string {
 	names := slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), strings.Compare(a, b))
 	})
-	var parts []string
+	var list []string
+	var used []int64
 	others, count, unnamed := int64(0), 0, false
 	for _, name := range names {
 		switch {
 		case name == budget.Others: // an unknown number
 			others += amounts[name]
 			unnamed = true
-		case len(parts) < usersAtMost:
-			parts = append(parts, cmp.Or(name, "(none)")+" "+budget.Hours(amounts[name])+share(amounts[name], whole))
+		case len(list) < usersAtMost:
+			list, used = append(list, cmp.Or(name, "(none)")), append(used, amounts[name])
 		default:
 			others += amounts[name]
 			count++
@@ -56,17 +57,16 @@ func mostUsing(hours map[string]string, whole int64) string {
 	}
 	switch {
 	case unnamed:
-		parts = append(parts, "others "+budget.Hours(others)+share(others, whole))
+		list, used = append(list, "others"), append(used, others)
 	case count > 0:
-		parts = append(parts, Plural(count, "other")+" "+budget.Hours(others)+share(others, whole))
+		list, used = append(list, Plural(count, "other")), append(used, others)
 	}
-	return strings.Join(parts, ", ")
-}
-
-// share is the part of a whole in percent, rounded as in the tables of gpupool usage.
-func share(part, whole int64) string {
-	if whole <= 0 {
-		return ""
+	shares := budget.Shares(used, 100)
+	for n := range list {
+		list[n] += " " + budget.Hours(used[n])
+		if used[0] > 0 {
+			list[n] += fmt.Sprintf(" (%d%%)", shares[n])
+		}
 	}
-	return fmt.Sprintf(" (%d%%)", budget.PartOf(part, whole, 100))
+	return strings.Join(list, ", ")
 }

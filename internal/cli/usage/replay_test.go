@@ -1,6 +1,9 @@
 package usage
 
 import (
+	"bytes"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +89,18 @@ func TestLengths(t *testing.T) {
 		if got := lengthText(length); got != want {
 			t.Errorf("%s is written %s, want %s", length, got, want)
 		}
+	}
+}
+
+func TestSharesSumToTheWhole(t *testing.T) {
+	t.Parallel()
+	if got, want := sharesText(map[string]int64{"ml": 505, "web": 495}), "ml 51%, web 49%"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var out bytes.Buffer
+	groups := usage.Listed{By: usage.ByNamespace, Groups: []usage.Group{{Name: "ml", MilliGPUSeconds: 3335}, {Name: "web", MilliGPUSeconds: 3335}}}
+	groupsTable(&out, clitest.Plain, Report{ConsumedMilliGPUSeconds: 10_000, Listed: groups}, usage.Listing{By: usage.ByNamespace})
+	if got := strings.Fields(out.String()); !slices.Contains(got, "33.4%") || !slices.Contains(got, "33.3%") {
+		t.Errorf("33.35%% and 33.35%% of 100%% are:\n%s", &out)
 	}
 }

@@ -125,15 +125,12 @@ func (t textOptions) breakdown(byNamespace map[string]int64, byLabel map[string]
 func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 	list := func(title string, amounts map[string]int64) {
 		top := cmp.Or(how.listing.Top, holdersAtMost)
-		total := int64(0)
-		for _, amount := range amounts {
-			total += amount
-		}
 		t := &terminal.Table{}
 		t.Add(title, "GPU-HOURS", "SHARE")
-		names, rest := usage.Cut(mostFirst(amounts), top)
-		for _, name := range names {
-			t.Add(cmp.Or(name, "(none)"), budget.Hours(amounts[name]), tenthsText(perMille(amounts[name], max(1, total))))
+		names, shares := mostFirst(amounts, 1000)
+		names, rest := usage.Cut(names, top)
+		for n, name := range names {
+			t.Add(cmp.Or(name, "(none)"), budget.Hours(amounts[name]), tenthsText(shares[n]))
 		}
 		out.WriteByte('\n')
 		t.Write(out)
@@ -156,23 +153,25 @@ func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 	}
 }
 
-func mostFirst(amounts map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
+// mostFirst returns the largest users first, and the share of each.
+func mostFirst(amounts map[string]int64, parts int64) (names []string, shares []int64) {
+	names = slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), cmp.Compare(a, b))
 	})
+	used := make([]int64, len(names))
+	for n, name := range names {
+		used[n] = amounts[name]
+	}
+	return names, budget.Shares(used, parts)
 }
 
 // sharesText lists the largest users with their share.
 func sharesText(amounts map[string]int64) string {
-	total := int64(0)
-	for _, amount := range amounts {
-		total += amount
+	names, shares := mostFirst(amounts, 100)
+	for n, name := range names {
+		names[n] = fmt.Sprintf("%s %d%%", cmp.Or(name, "(none)"), shares[n])
 	}
-	var shares []string
-	for _, name := range mostFirst(amounts) {
-		shares = append(shares, fmt.Sprintf("%s %d%%", cmp.Or(name, "(none)"), budget.PartOf(amounts[name], max(1, total), 100)))
-	}
-	return describe.FirstOf(shares, 3)
+	return describe.FirstOf(names, 3)
 }
 
 func times(n int) string {

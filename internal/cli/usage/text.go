@@ -67,9 +67,13 @@ func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l usage.List
 		head, others = title(l.Label), "value"
 	}
 	t.Add(head, "GPU-HOURS", "SHARE", "GPUS NOW", "PODS")
+	amounts, left := []int64{}, r.ConsumedMilliGPUSeconds
 	for _, g := range r.Groups {
-		share := perMille(g.MilliGPUSeconds, max(1, r.ConsumedMilliGPUSeconds))
-		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(share), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
+		amounts, left = append(amounts, g.MilliGPUSeconds), left-g.MilliGPUSeconds
+	}
+	shares := budget.Shares(append(amounts, max(0, left)), 1000)
+	for n, g := range r.Groups {
+		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(shares[n]), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
 	}
 	if style.Width > 0 {
 		t.Fit(style.Width, "PODS")
