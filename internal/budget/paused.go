@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxPaused limits how many paused workloads a status lists.
@@ -13,7 +14,10 @@ const maxPaused = 100
 // PausedWorkload is a workload that a budget paused, with its size before that.
 type PausedWorkload struct {
 	Workload
-	Replicas int32 `json:"replicas,omitempty"` // of a Deployment or StatefulSet
+	// The replicas to restore of a Deployment or StatefulSet.
+	Replicas int32 `json:"replicas,omitempty"`
+	// When the budget paused it.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // ResumeCommand is the kubectl command that undoes the pause. A size below 1 is unknown.

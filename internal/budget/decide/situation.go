@@ -62,7 +62,7 @@ type Paused struct {
 	// unknown.
 	Set               *ledger.LabelSet
 	PriorityClassName string // of its pod template
-	CreatedAt         time.Time
+	CreatedAt, Since  time.Time
 	// Running says that it was not observed to be stopped.
 	Running bool
 	// UnderWay says that a run was killed while it paused or resumed it.
@@ -77,7 +77,7 @@ func PausedBy(budgetUID string, list []Paused) []budget.PausedWorkload {
 	var held []budget.PausedWorkload
 	for _, p := range list {
 		if p.BudgetUID == budgetUID && !p.Undone {
-			held = append(held, budget.PausedWorkload{Workload: p.Workload, Replicas: p.Replicas})
+			held = append(held, budget.PausedWorkload{Workload: p.Workload, Replicas: p.Replicas, Since: p.Since})
 		}
 	}
 	return held

@@ -113,6 +113,31 @@ func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 	}
 }
 
+// Paused adds the workloads that a budget has paused, at most so many.
+func (d *Details) Paused(b budgets.Report, clock terminal.Clock, most int) {
+	n := len(b.Paused) + b.PausedLeftOut
+	if n == 0 || b.UsageReport == nil {
+		return
+	}
+	d.Add(terminal.Yellow, "paused: ", Plural(n, "workload")+" as of "+clock.When(b.AsOf))
+	shown := b.Paused[:min(len(b.Paused), most)]
+	var list []string
+	for _, p := range shown {
+		text := p.Workload.String()
+		if !p.Since.IsZero() {
+			text += " since " + clock.When(p.Since)
+		}
+		if p.Replicas > 0 {
+			text += "; it resumes with " + Plural(int(p.Replicas), "replica")
+		}
+		list = append(list, text)
+	}
+	if more := n - len(shown); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	d.Reasons(list)
+}
+
 // Effects adds enforcement that was requested and not yet observed.
 func (d *Details) Effects(b budgets.Report, clock terminal.Clock) {
 	for _, e := range b.Effects {

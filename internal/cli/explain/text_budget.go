@@ -92,7 +92,11 @@ func (p *page) used(e budgets.Description) {
 		p.Add(terminal.Red, "in effect: ", string(measure))
 	}
 	p.Effects(e.Report, p.clock)
+	p.Paused(e.Report, p.clock, pausedAtMost)
 }
+
+// pausedAtMost is the most paused workloads that are listed. JSON has more.
+const pausedAtMost = 20
 
 func (p *page) thresholds(list []budgets.Threshold) {
 	t := &terminal.Table{}

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 func budgetColumns() []string {
@@ -63,6 +64,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 		}
 		details.Coverage(b.Report, clock)
 		details.Effects(b.Report, clock)
+		details.Paused(b.Report, clock, wording.NamedAtMost)
 	}
 	details.Grants(b.Grants)
 	details.Deletion(b.Deletion)

@@ -71,7 +71,7 @@ func pending(p declaration.Pause) bool {
 func (f *inForce) pauseState(uid string, p declaration.Pause, running bool) decide.Paused {
 	return decide.Paused{
 		Workload: p.Workload, Replicas: p.Replicas, BudgetUID: uid, PriorityClassName: p.PriorityClassName, Set: f.setOf(p.Namespace, p.Labels),
-		CreatedAt: p.CreatedAt, Running: running, UnderWay: pending(p), Undone: p.Phase == declaration.Started,
+		CreatedAt: p.CreatedAt, Since: p.At, Running: running, UnderWay: pending(p), Undone: p.Phase == declaration.Started,
 	}
 }
 

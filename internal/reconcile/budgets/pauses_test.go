@@ -50,6 +50,27 @@ func training(t *testing.T, with ...func(*budget.Declaration)) (*fixture, budget
 	return d, b
 }
 
+// TestPausedWorkloadsAreReported: since when they are paused, and what they resume with.
+func TestPausedWorkloadsAreReported(t *testing.T) {
+	t.Parallel()
+	d, _ := training(t)
+	d.Run()
+	at := d.Cluster.Now().UTC().Truncate(time.Second)
+	d.Cluster.Step(time.Minute)
+	d.Run()
+	status, err := d.Runner().Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []budget.PausedWorkload{{
+		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train"}},
+		Replicas: 3, Since: at,
+	}}
+	if got := status.Budgets[0].Paused; !slices.Equal(got, want) {
+		t.Errorf("it reports %+v, want %+v", got, want)
+	}
+}
+
 func quietly(b *budget.Declaration) { b.Thresholds = []int{100} }
 
 // TestWorkloadIsResumedAfterItsLastPause has two budgets pause a workload. First one, then the other releases

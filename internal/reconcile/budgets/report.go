@@ -127,6 +127,10 @@ type Report struct {
 	Effects []budget.Effect `json:"effects,omitempty"`
 	// The number of effects that are not listed.
 	EffectsLeftOut int `json:"effects_left_out,omitempty"`
+	// The workloads that the budget has paused, as of its measurement.
+	Paused []budget.PausedWorkload `json:"paused,omitempty"`
+	// The number of paused workloads that are not listed.
+	PausedLeftOut int `json:"paused_left_out,omitempty"`
 	// Whether the run finished the budget's deletion.
 	Deleted bool `json:"deleted,omitempty"`
 	// The outcome of the budget as a whole.
@@ -157,7 +161,7 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
 		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, AlertThresholds: d.Thresholds,
 		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Effects: s.Effects,
-		EffectsLeftOut: s.EffectsLeftOut, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
+		EffectsLeftOut: s.EffectsLeftOut, Paused: s.Paused, PausedLeftOut: s.PausedLeftOut, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
@@ -61,7 +63,7 @@ func (h *hiding) value(of reflect.Value) {
 		}
 	case reflect.Struct:
 		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Superseded { // it may count pods of other namespaces
-			b.UsageReport, b.Effects = nil, nil
+			b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = nil, nil, nil, 0
 		}
 		switch of.Interface().(type) {
 		case spotpools.Declared, budgets.Declared, stockpools.Declared: // the user declared it, or may read it as a whole
@@ -92,6 +94,10 @@ func (h *hiding) list(of reflect.Value) {
 		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), func(e history.Event) bool { return !h.ask(h.view.seesEvent(h.ctx, &e)) })))
 	case []decide.Cover:
 		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), func(c decide.Cover) bool { return !h.ask(h.view.sees(h.ctx, "budget/"+c.Budget)) })))
+	case []budget.PausedWorkload:
+		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), func(p budget.PausedWorkload) bool {
+			return !h.ask(h.view.user.Allows(h.ctx, access.Get, access.Budgets, p.Namespace))
+		})))
 	case []string:
 		of.Set(reflect.ValueOf(slices.DeleteFunc(slices.Clone(list), h.hides)))
 		return

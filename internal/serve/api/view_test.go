@@ -1,6 +1,33 @@
 package api
 
-import "testing"
+import (
+	"context"
+	"testing"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+)
+
+// readerOf has the rights of a user of one namespace.
+type readerOf string
+
+func (r readerOf) Allow(_ context.Context, q access.Question) (bool, error) { return q.Namespace == string(r), nil }
+
+// TestPausedWorkloadsOfOtherNamespacesAreHidden: a budget whose selector was narrowed can still have paused them.
+func TestPausedWorkloadsOfOtherNamespacesAreHidden(t *testing.T) {
+	t.Parallel()
+	v := &view{user: &access.User{Rights: readerOf("ml")}}
+	list := []budget.PausedWorkload{{Workload: budget.Workload{Namespace: "web"}}, {Workload: budget.Workload{Namespace: "ml"}}}
+	got, err := visible(t.Context(), v, budgets.Report{Paused: list})
+	if err != nil || len(got.Paused) != 1 || got.Paused[0].Namespace != "ml" || list[0].Namespace != "web" {
+		t.Errorf("it shows %+v (%v)", got.Paused, err)
+	}
+	old, err := visible(t.Context(), v, budgets.Description{Superseded: true, Report: budgets.Report{Paused: list}})
+	if err != nil || len(old.Paused) > 0 {
+		t.Errorf("after a change of its selector, it shows %+v (%v)", old.Paused, err)
+	}
+}
 
 // TestNamesInTextsAreFound where texts name objects. Names that are ordinary words hide no other text:
 // any tenant can take such a name.
