@@ -27,8 +27,8 @@ type piece struct {
 }
 
 // divide cuts an interval where its rate changes.
-func (m *Meter) divide(c *counted, allocation int32) {
-	d := m.divider(allocation)
+func (m *Meter) divide(c *counted, i *interval) {
+	d := m.divider(i.allocation)
 	end := c.end
 	if c.active {
 		end++
@@ -37,9 +37,14 @@ func (m *Meter) divide(c *counted, allocation int32) {
 	p.counted = d.pieces(nil, m.rules.vanished, c.start, end, false)
 	if !p.sure {
 		p.least = d.pieces(nil, ledger.EstimateLatest, c.start, c.least, false)
-		// After its earliest end the pod is not among those who certainly hold.
-		p.most = d.pieces(nil, ledger.EstimateEarliest, c.start, c.least, false)
-		p.most = d.pieces(p.most, ledger.EstimateEarliest, c.least, c.most, true)
+		// After its earliest end the pod is not among those who certainly hold. One that nothing confirms is until
+		// then, although none of its usage is certain.
+		holds := c.most
+		if i.earliest != 0 {
+			holds = max(c.start, min(i.earliest, c.most))
+		}
+		p.most = d.pieces(nil, ledger.EstimateEarliest, c.start, holds, false)
+		p.most = d.pieces(p.most, ledger.EstimateEarliest, holds, c.most, true)
 	}
 	c.divided = p
 	if pieces := p.counted; len(pieces) > 0 {

@@ -112,7 +112,7 @@ func (m *Meter) count(i *interval, since ledger.Time) (counted, bool) {
 		return c, false
 	}
 	if what.corrected != 0 || m.claims.divides(what.allocation) {
-		m.divide(&c, i.allocation)
+		m.divide(&c, i)
 	}
 	return c, true
 }

@@ -210,6 +210,18 @@ func TestAClaimThatNoOtherHoldsIsNotDivided(t *testing.T) {
 	}
 }
 
+// TestAnUnconfirmedPartIsBounded: it held half of the claim, and until when is not known.
+func TestAnUnconfirmedPartIsBounded(t *testing.T) {
+	t.Parallel()
+	d, r := teamOf("pod"), byClaim("pod", ago(10*time.Hour), 0)
+	d.PodEndEstimate = ledger.EstimateEarliest
+	r.Allocation.Shown = ledger.Unconfirmed
+	r.End = ledger.End{Earliest: ago(8 * time.Hour), At: ago(4 * time.Hour), Source: ledger.Estimated}
+	if u := judged(t, d, observed(), noon, r, byClaim("other", ago(10*time.Hour), 0)).Usage; u.Consumed != budget.Hour || u.ErrorBound != 2*budget.Hour {
+		t.Errorf("%s are used, the bound is %s", budget.Hours(u.Consumed), budget.Hours(u.ErrorBound))
+	}
+}
+
 // TestAHoldThatMayBeEmptyIsAPart of the claim for as long as it may have lasted.
 func TestAHoldThatMayBeEmptyIsAPart(t *testing.T) {
 	t.Parallel()
