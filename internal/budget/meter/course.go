@@ -24,7 +24,7 @@ func Course(d budget.Declaration, records iter.Seq[*ledger.Record], now time.Tim
 		return nil, nil
 	}
 	present := ledger.TimeOf(now)
-	p, err := newReplay(d, records, min(ledger.TimeOf(times[0]), present-1), present, zones)
+	p, err := newReplay(d, records, min(ledger.TimeOf(times[0]), present)-1, present, zones) // before a period that begins then
 	if err != nil {
 		return nil, fmt.Errorf("budget %s: %w", d.Name, err)
 	}

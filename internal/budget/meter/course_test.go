@@ -47,6 +47,22 @@ func TestCourse(t *testing.T) {
 	}
 }
 
+// TestACourseBeginsBetweenPeriods: like any other sample between two periods, the first is the end of the earlier one.
+func TestACourseBeginsBetweenPeriods(t *testing.T) {
+	t.Parallel()
+	d := teamA()
+	d.Window, d.Period = "", budget.Day
+	midnight := noon.Add(-12 * time.Hour)
+	course, err := Course(d, of(podsOf([][3]float64{{1, 20, 1}})...), noon, []time.Time{midnight, midnight.Add(time.Hour)}, time.LoadLocation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Sample{{midnight, 8 * budget.Hour, 8 * budget.Hour}, {midnight.Add(time.Hour), budget.Hour, budget.Hour}}
+	if diff := cmp.Diff(want, course); diff != "" {
+		t.Errorf("the course differs (-want +got):\n%s", diff)
+	}
+}
+
 func TestCourseAgreesWithTheSlowSum(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
