@@ -61,6 +61,9 @@ func NewEffect(measure Action, object, uid string, pods []string, now time.Time)
 	return e
 }
 
+// NoOwner is the reason why a pod without an owner cannot be paused. Nothing replaces it once it is deleted.
+const NoOwner = "it has no owner"
+
 // maxReason limits the reason of an effect: a webhook writes as much as it likes.
 const maxReason = 300
 
@@ -174,9 +177,10 @@ type IneffectiveError struct {
 
 // Error names the workloads and the pods, and what to do.
 func (e *IneffectiveError) Error() string {
-	late, unreached, pauses := []string{}, map[Action][]string{}, false
+	late, unreached, pauses, owned := []string{}, map[Action][]string{}, false, false
 	for _, of := range e.Effects {
 		pauses = pauses || of.Measure == Pause
+		owned = owned || of.Measure == Pause && of.Reason != "" && of.Reason != NoOwner
 		if of.Reason != "" {
 			unreached[of.Measure] = append(unreached[of.Measure], fmt.Sprintf("%s (%s)", of.Object, of.Reason))
 		} else {
@@ -194,9 +198,12 @@ func (e *IneffectiveError) Error() string {
 				wording.Some(unreached[measure])))
 		}
 	}
-	remedy := "Delete these pods, those that are terminating with a shorter --grace-period"
-	if len(late) == 0 {
-		remedy = "Delete their pods"
+	remedy := "Delete these pods"
+	if owned {
+		remedy = "Stop the owners that replace deleted pods, and delete the other pods"
+	}
+	if len(late) > 0 {
+		remedy += ", those that are terminating with a shorter --grace-period"
 	}
 	if !e.Evicts && pauses {
 		remedy += ", or set enforcement.on_ineffective = \"evict\""

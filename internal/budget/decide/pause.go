@@ -191,7 +191,7 @@ func (f *reach) outOfReach(p budget.Pod) (object, uid, reason string) {
 	object, uid = "Pod "+p.String(), p.UID
 	switch {
 	case p.Owner == nil:
-		reason = "it has no owner"
+		reason = budget.NoOwner
 	case w.Name == "":
 		reason = p.Of.Reason
 	case f.foreign(p):

@@ -61,8 +61,14 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 	}
 	message := (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
 	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), Deployment ml/web (an autoscaler scales it from zero). "+
-		`Delete their pods, or set enforcement.on_ineffective = "evict"` {
+		`Stop the owners that replace deleted pods, and delete the other pods, or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("it fails with %s", message)
+	}
+
+	p.Ineffective = slices.DeleteFunc(p.Ineffective, func(e budget.Effect) bool { return e.Reason != budget.NoOwner })
+	message = (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
+	if message != `1 object cannot be paused: Pod ml/bare (it has no owner). Delete these pods, or set enforcement.on_ineffective = "evict"` {
+		t.Errorf("without owners, it fails with %s", message)
 	}
 
 	s = next(s, p, p.Decisions...)

@@ -204,6 +204,7 @@ func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {
 		"HorizontalPodAutoscaler keda": byKEDA,
 		"RayCluster ray":               controlled,
 		"Kueue":                        workloadOf("batch/v1", "Job", kubetest.Create(t, server, queued)),
+		"change its nodeSelector":      {Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "x"}},
 		"its operator":                 {Namespace: ns, Owner: ledger.Owner{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "x"}},
 		"it is gone":                   {Namespace: ns, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "no-such"}},
 	} {

@@ -53,7 +53,7 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 	case "statefulsets":
 		object, err = c.kube.AppsV1().StatefulSets(w.Namespace).Get(ctx, w.Name, metav1.GetOptions{})
 	default:
-		return nil, notPaused(w, "a "+w.Kind+" can be neither suspended nor scaled to zero here: its operator has to")
+		return nil, notPaused(w, neverPaused(w.Kind))
 	}
 	o := workloadOf(object)
 	switch {
@@ -63,6 +63,14 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 		return nil, kubeclient.Wrap("get", fmt.Sprintf("%s %s/%s", resource, w.Namespace, w.Name), err)
 	}
 	return o, nil
+}
+
+// neverPaused returns why a kind of workload cannot be paused, and what stops one.
+func neverPaused(kind string) string {
+	if kind == "DaemonSet" {
+		return "a DaemonSet can be neither suspended nor scaled to zero: change its nodeSelector or tolerations, or delete it"
+	}
+	return "a " + kind + " can be neither suspended nor scaled to zero here: its operator has to"
 }
 
 // workloadOf is a Job, CronJob, Deployment or StatefulSet.
