@@ -66,6 +66,25 @@ type Failing struct {
 	LastAt time.Time `json:"last_at"`
 	// The last error.
 	Error history.Error `json:"error"`
+	// Whether the history could not get the event of it.
+	Unreported bool `json:"unreported,omitempty"`
+}
+
+// Repeats reports whether the history has the event of a failure already: the last run failed alike. It ignores
+// request IDs, which always differ.
+func (f *Failing) Repeats(e history.Error) bool {
+	if f == nil || f.Unreported {
+		return false
+	}
+	message := func(e history.Error) string {
+		if e.RequestID == "" {
+			return e.Message
+		}
+		return strings.ReplaceAll(e.Message, e.RequestID, "")
+	}
+	return slices.ContainsFunc([]history.Error{bounded(e, true), bounded(e, false)}, func(e history.Error) bool {
+		return e.Class == f.Error.Class && e.Code == f.Error.Code && (e.Code != "" || message(e) == message(f.Error))
+	})
 }
 
 // The bounds of a run's summary, since the store's documents have one.
@@ -80,8 +99,9 @@ const (
 
 // Met is what a run met with an object: an error, or nil.
 type Met struct {
-	Object string
-	Error  *history.Error
+	Object     string
+	Error      *history.Error
+	Unreported bool // the history did not get its event
 }
 
 // After returns the failures after one more run, which met these. kept decides whether those of
@@ -104,7 +124,9 @@ func (f Failures) After(began time.Time, met []Met, kept func(object string) boo
 			old = Failing{Since: began}
 		}
 		if again || len(next) < failuresAtMost {
-			next[m.Object] = Failing{Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error, len(next) < inFullAtMost)}
+			next[m.Object] = Failing{
+				Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error, len(next) < inFullAtMost), Unreported: m.Unreported,
+			}
 		}
 	}
 	if len(next) == 0 {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
@@ -32,9 +33,12 @@ func (r *run) addHistory(ctx context.Context, failed error) []history.Event {
 	for _, o := range outboxes {
 		events = append(events, o.Take()...)
 	}
-	all := append(r.failures(at, failed), events...)
+	failures := r.failures(ctx, at, failed)
+	all := append(failures, events...)
 	added := m.Add(ctx, all...)
-	if added.Unreported == 0 {
+	if added.Unreported > 0 {
+		r.unreported = failures
+	} else {
 		for _, o := range outboxes {
 			o.Confirm(events)
 		}
@@ -48,7 +52,19 @@ func (r *run) addHistory(ctx context.Context, failed error) []history.Event {
 	return all
 }
 
-func (r *run) failures(at time.Time, failed error) []history.Event {
+// withoutRepeated leaves out failures that the last run had, too: a failure is an event when it begins, and when
+// its reason changes.
+func (r *run) withoutRepeated(ctx context.Context, failures []history.Event) []history.Event {
+	if len(failures) == 0 {
+		return nil
+	}
+	last := r.lastSummary(ctx).Value.Failing
+	return slices.DeleteFunc(failures, func(e history.Event) bool {
+		return (e.Kind == history.Failed || e.Kind == history.RunFailed) && last.Of(e.Object).Repeats(*e.Error)
+	})
+}
+
+func (r *run) failures(ctx context.Context, at time.Time, failed error) []history.Event {
 	about := func(object, uid string) history.About {
 		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.repository.Actor}
 	}
@@ -80,6 +96,7 @@ func (r *run) failures(at time.Time, failed error) []history.Event {
 			events = append(events, refused(about(of.Object, uids[of.Object]), of, *d.Error))
 		}
 	}
+	events = r.withoutRepeated(ctx, events)
 	if more := len(events) - failuresListed; more > 0 {
 		rest := about(history.Run, "").Failed(history.Error{Message: fmt.Sprintf("%d more failed or were refused in this run", more)})
 		rest.Count = more

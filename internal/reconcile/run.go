@@ -89,6 +89,8 @@ type run struct {
 	jobs       *jobs.Run
 	// events are those that the history got.
 	events []history.Event
+	// unreported are failures that the history may lack: the next run reports them again.
+	unreported []history.Event
 	// notifications are nil in a dry run. notifiedUntil is zero if not all claimed their events.
 	notifications *notifications.Run
 	notifiedUntil time.Time

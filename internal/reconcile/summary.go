@@ -48,7 +48,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	old := r.lastSummary(ctx)
 	summary := old.Value.WithFailing()
 	met := historyError(outcome.NewErrorReport(failed))
-	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{{Object: history.Run, Error: &met}}, all)
+	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{r.met(history.Run, &met)}, all)
 	summary.Starts = summary.Begun(r.report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
@@ -137,12 +137,18 @@ func (r *run) meetings() met {
 				m.skipped = append(m.skipped, s.Object())
 				continue
 			}
-			m.processed = append(m.processed, declaration.Met{Object: s.Object(), Error: failed})
+			m.processed = append(m.processed, r.met(s.Object(), failed))
 			continue
 		}
 		m.processed = append(m.processed, declaration.Met{Object: s.Object()})
 	}
 	return m
+}
+
+// met is the failure of an object, and whether the history lacks it.
+func (r *run) met(object string, failed *history.Error) declaration.Met {
+	unreported := slices.ContainsFunc(r.unreported, func(e history.Event) bool { return e.Object == object })
+	return declaration.Met{Object: object, Error: failed, Unreported: unreported}
 }
 
 // FailedRun keeps in the store, and in its history, that a run could not begin, such as

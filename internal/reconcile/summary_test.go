@@ -12,7 +12,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -171,5 +173,45 @@ func TestLastDayIsWrittenRarely(t *testing.T) {
 	values, of := status.LastDay.Of("budget/team-a", status.At)
 	if n := len(values); n < 6 || values[0] != 0 || values[n-1] < 30 || of[0] != 100 {
 		t.Errorf("the day: %v of %v", values, of)
+	}
+}
+
+// TestAFailureIsOneEvent when it begins, and when its reason changes or the history lacks it.
+func TestAFailureIsOneEvent(t *testing.T) {
+	t.Parallel()
+	d := reconciletest.NewFixture(t)
+	d.Declare()
+	full := faults.Fault{On: "Write " + string(store.History), Times: 100, Err: errors.New("the disk is full")}
+	for _, of := range []struct {
+		why   string
+		fault faults.Fault
+	}{{"gone", full}, {"gone", faults.Fault{}}, {"gone", faults.Fault{}}, {"away", faults.Fault{}}, {"away", full}, {}, {"away", faults.Fault{}}} {
+		d.Cluster.Step(time.Minute)
+		delete(d.Cluster.Failing, "UID")
+		if of.why != "" {
+			d.Cluster.Failing["UID"] = errors.New(of.why)
+		}
+		if _, err := d.ProcessBy(&faults.Process{Fault: of.fault}).Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		d.Cluster.Step(time.Minute)
+		d.Runner().FailedRun(context.Background(), reconcile.RunOptions{}, errors.New("no credentials"))
+	}
+	answer, err := (&eventlog.Log{Store: d.Store(), Now: d.Cluster.Now}).Ask(context.Background(),
+		history.Query{Kinds: []history.Kind{history.Failed, history.RunFailed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range answer.Events {
+		got = append(got, e.Error.Message)
+	}
+	want := []string{
+		"the cluster cannot be reached: gone", "the cluster cannot be reached: away", "the cluster cannot be reached: away", "no credentials",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("failures in the history (-want +got):\n%s", diff)
 	}
 }
