@@ -122,9 +122,9 @@ func (p *page) offerings(list []decide.Appraisal, heldBack spotpool.Code) {
 	t := &terminal.Table{}
 	t.Add("OFFERING", "ZONE", "CHARGE", prices.Title(), "MAX PRICE", "STOCK", "VCPUS", "QUOTA", "TOTAL", "VERDICT")
 	for _, a := range list {
-		paid, limit, quota, vCPUs, stock := "spot", describe.Price(a.SpotMaxPrice), "-", "-", "-"
+		paid, limit, quota, vCPUs, stock := spotpool.ChargeName(a.ChargeType), describe.Price(a.SpotMaxPrice), "-", "-", "-"
 		if a.ChargeType == spotpool.OnDemand {
-			paid, limit = "on-demand", "-"
+			limit = "-"
 		}
 		if a.SpotVCPUs != nil {
 			quota = fmt.Sprint(*a.SpotVCPUs)
@@ -190,7 +190,13 @@ func (p *page) health(list []decide.Standing) {
 func (p *page) instances(e spotpools.Description) {
 	prices := describe.PricesOf(e.Machines, decide.Member.Cost)
 	t := &terminal.Table{}
-	t.Add("INSTANCE", "TYPE", "ZONE", prices.Title(), "CONDITION", "COUNTS AS", "WHY")
+	add := func(charge string, cells ...string) {
+		if e.Mixed {
+			cells = slices.Insert(cells, 3, charge)
+		}
+		t.Add(cells...)
+	}
+	add("CHARGE", "INSTANCE", "TYPE", "ZONE", prices.Title(), "CONDITION", "COUNTS AS", "WHY")
 	for n, s := range e.Standings {
 		m := e.Machines[n]
 		counts := "nothing"
@@ -200,7 +206,7 @@ func (p *page) instances(e spotpools.Description) {
 		case s.Counted:
 			counts = "total"
 		}
-		t.Add(s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, s.Why)
+		add(spotpool.ChargeName(m.ChargeType), s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, s.Why)
 	}
-	p.table(t, len(e.Standings), prices.Title(), "TYPE", "ZONE")
+	p.table(t, len(e.Standings), prices.Title(), "TYPE", "ZONE", "CHARGE")
 }

@@ -76,7 +76,7 @@ func shortPool(t *testing.T) spotpools.Description {
 			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-b"},
 			ShortReasons: plan.Short, Warnings: plan.Warnings,
 		},
-		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, ShortSince: s.Journal.ShortSince,
+		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Mixed: true, ShortSince: s.Journal.ShortSince,
 		Why: &spotpools.Why{
 			Declared: spotpools.Declared{
 				AllocationStrategy: d.AllocationStrategy, InstanceChargeType: d.InstanceChargeType, MaxHourlyCost: d.MaxHourlyCost, Currency: d.Currency,

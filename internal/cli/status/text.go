@@ -192,7 +192,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	details.HeldBack(p.Report)
 	for _, c := range p.Cooldowns {
 		if c.Until.After(clock.Now) {
-			details.Add(terminal.Dim, "cooldown: ", cooldownText(c, clock))
+			details.Add(terminal.Dim, "cooldown: ", cooldownText(c, p.Mixed, clock))
 		}
 	}
 	details.Open(p.Pending, p.Hold)
@@ -228,8 +228,12 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 // detailsIndent is the indentation of details.
 const detailsIndent = 2
 
-func cooldownText(c markets.Cooldown, clock terminal.Clock) string {
+// cooldownText names the charge type of a pool that can have both.
+func cooldownText(c markets.Cooldown, mixed bool, clock terminal.Clock) string {
 	text := strings.TrimSpace(c.AvailabilityZone + " " + c.InstanceType)
+	if mixed {
+		text += " " + spotpool.ChargeName(c.ChargeType)
+	}
 	if c.Batch > 0 {
 		text += fmt.Sprintf(", at most %d at once", c.Batch)
 	}

@@ -28,11 +28,7 @@ func machineLines(v layout, p spotpools.Description, at time.Time) []string {
 			if !m.LaunchedAt.IsZero() {
 				launched = terminal.Age(at.Sub(m.LaunchedAt))
 			}
-			paid := "spot"
-			if m.ChargeType == spotpool.OnDemand {
-				paid = "on-demand"
-			}
-			row(nodeCells(style, p, m), conditionText(style, m), m.ID, m.AvailabilityZone, m.InstanceType, paid, launched,
+			row(nodeCells(style, p, m), conditionText(style, m), m.ID, m.AvailabilityZone, m.InstanceType, spotpool.ChargeName(m.ChargeType), launched,
 				orDash(m.PrivateIP), orDash(m.PublicIP), prices.Cell(m.Cost()))
 		}
 		return t

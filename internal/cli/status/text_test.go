@@ -81,6 +81,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
 	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}
 	c.Pending, c.Total = 2, 4
+	c.Mixed = true
 	c.Cooldowns = []markets.Cooldown{
 		{
 			Market: spotpool.Market{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32"}, Cause: markets.CausedBySoldOut,

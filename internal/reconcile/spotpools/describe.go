@@ -32,6 +32,8 @@ type Description struct {
 	Machines []decide.Member `json:"machines"`
 	// Offerings that are cooling down.
 	Cooldowns []markets.Cooldown `json:"cooldowns"`
+	// Mixed says that the pool can have instances of both charge types.
+	Mixed bool `json:"-"`
 	// The number of launches whose outcome is unknown.
 	Pending int `json:"pending_launches"`
 	// The error of the last runs. Absent if the last one succeeded.
@@ -83,6 +85,12 @@ func declared(d spotpool.Declaration) Declared {
 		MaxLaunchesPerRun: d.MaxLaunchesPerRun, LaunchTimeout: d.LaunchTimeout, Cooldown: d.Cooldown,
 		OnDemandBase: d.OnDemandBase, OnDemandFallback: d.OnDemandFallback,
 	}
+}
+
+// mixed reports whether a pool can have instances of both charge types, or has them.
+func mixed(d spotpool.Declaration, members []decide.Member) bool {
+	types := d.ChargeTypes()
+	return len(types) > 1 || slices.ContainsFunc(members, func(m decide.Member) bool { return m.ChargeType != types[0] })
 }
 
 // Describe observes the pools, without a lock, and decides without acting. With why, it
@@ -174,6 +182,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 	}
 	return Description{
 		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, Deletion: of.Deletion, ShortSince: shortSince,
-		Decisions: plan.Decisions, Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Pending: len(plan.Journal.Pending), Why: of.Why,
+		Decisions: plan.Decisions, Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Mixed: mixed(d, plan.Members),
+		Pending: len(plan.Journal.Pending), Why: of.Why,
 	}
 }

@@ -36,6 +36,10 @@ func TestARefusalOfSpotLeadsToTheFallback(t *testing.T) {
 			if own := w.Own(); len(own) != 1 || spotpool.ChargeType(own[0].ChargeType) != spotpool.OnDemand {
 				t.Errorf("the pool has %+v", own)
 			}
+			status, err := w.Process(nil).Runner().Status(context.Background())
+			if err != nil || !status.SpotPools[0].Mixed || status.SpotPools[0].Cooldowns[0].ChargeType != spotpool.Spot {
+				t.Errorf("its status is %+v, %v", status.SpotPools, err)
+			}
 		})
 	}
 }
