@@ -3,6 +3,8 @@ package spotpools_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -50,6 +53,35 @@ func shouldFailWith(t *testing.T, err error, texts ...string) {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("the error lacks %q: %v", text, err)
 		}
+	}
+}
+
+// TestADestroyReportsWhatItWaitsFor once, to the log and to people who wait.
+func TestADestroyReportsWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.mustJoin(1, 1)
+	w.block()
+	var log *lockedBuffer
+	var steps []string
+	err := reconciletest.Until("has been draining since", func(timeout time.Duration) error {
+		log, steps = &lockedBuffer{}, nil
+		p := w.Process(nil)
+		p.Log = slog.New(slog.NewJSONHandler(log, nil))
+		p.Progress = func(o outcome.Event) {
+			if strings.HasPrefix(o.Message, "waiting for "+w.Own()[0].InstanceID) {
+				steps = append(steps, o.Message)
+			}
+		}
+		_, err := p.SpotPools().Delete(context.Background(), d, timeout)
+		return err
+	})
+	shouldFailWith(t, err, "has been draining since")
+	if len(steps) == 0 || len(slices.Compact(slices.Clone(steps))) != len(steps) {
+		t.Fatalf("it reports %q", steps)
+	}
+	if last := steps[len(steps)-1]; !strings.Contains(last, "has been draining since") || strings.Count(log.String(), last) != 1 {
+		t.Errorf("it logs\n%s", log)
 	}
 }
 

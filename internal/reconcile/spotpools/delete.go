@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // deletion deletes a pool.
@@ -213,6 +215,7 @@ func (x deletion) emptyPool(ctx context.Context, d spotpool.Declaration, p *pass
 		}
 	}
 	if left := p.latest.left(); len(left) > 0 {
+		p.reportWaiting(ctx, left)
 		failure := p.failure
 		if outcome.AnyPlanned(p.results) {
 			failure = outcome.ErrPlanned
@@ -220,6 +223,17 @@ func (x deletion) emptyPool(ctx context.Context, d spotpool.Declaration, p *pass
 		return &remainingError{left: left, failure: failure, waits: p.latest.waits(), unknown: p.uncertain}
 	}
 	return x.clear(ctx, d, p.latest)
+}
+
+// reportWaiting reports what a deletion waits for, each time that it changes.
+func (p *pass) reportWaiting(ctx context.Context, left []string) {
+	text := "waiting for " + wording.Some(left)
+	if text == p.waiting {
+		return
+	}
+	p.waiting = text
+	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool is being destroyed", outcome.About(p.declaration.Object()), slog.String("detail", text))
+	p.flow.Reporter.Report(p.declaration.Object(), text, &p.latest.plan.Counts)
 }
 
 // reportLast reports the events of a journal that is about to be removed, and that the pool was

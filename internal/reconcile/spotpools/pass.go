@@ -23,6 +23,8 @@ type pass struct {
 	latest      *poolObservation // nil before the first one
 	// failure is the first failure; nil if there is none.
 	failure error
+	// waiting is what was last reported that a deletion waits for.
+	waiting string
 	// destroys says that the pool is being destroyed.
 	destroys bool
 	// uncertain says that a launch has no definite outcome, and is pending.
