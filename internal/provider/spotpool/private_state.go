@@ -49,12 +49,15 @@ type stateValues struct {
 	Generation int64  `json:"generation"`
 	Capacity   int64  `json:"capacity"`
 	Planned    bool   `json:"planned,omitempty"` // planned_actions is not empty
+	// Currency is that of the record.
+	Currency core.Currency `json:"record_currency,omitempty"`
 }
 
 func valuesOf(m model) stateValues {
 	return stateValues{
 		Region: m.Region.ValueString(), Name: m.Name.ValueString(), UID: m.UID.ValueString(), AccountID: m.AccountID.ValueString(),
 		Generation: m.Generation.ValueInt64(), Capacity: m.Capacity.ValueInt64(), Planned: !m.PlannedActions.Equal(noActions),
+		Currency: core.Currency(m.Currency.ValueString()),
 	}
 }
 

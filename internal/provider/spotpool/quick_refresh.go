@@ -13,7 +13,7 @@ import (
 )
 
 // QuickRefresh refreshes a pool with only the values in the private state. It applies if the
-// store's record has the state's generation and there are no warnings. Else Read is called.
+// store's record has the state's generation and currency and there are no warnings. Else Read is called.
 func QuickRefresh(ctx context.Context, c *connection.Connection, private map[string][]byte) (shortcut.Refreshed, bool) {
 	s, err := decodePrivateState(private[privateKey])
 	if err != nil || s == nil || !c.Ready() {
@@ -23,7 +23,8 @@ func QuickRefresh(ctx context.Context, c *connection.Connection, private map[str
 	pool, err := view(ctx, c, core.Declaration{
 		Region: now.Region, Name: now.Name, UID: now.UID, AccountID: now.AccountID, Generation: now.Generation,
 	})
-	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.Warnings) > 0 || pool.Declaration.Generation != now.Generation {
+	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.Warnings) > 0 || pool.Declaration.Generation != now.Generation ||
+		pool.Declaration.Currency != now.Currency { // which is not a part of the generation
 		return shortcut.Refreshed{}, false
 	}
 	changed := map[string]tftypes.Value{}
