@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // protected refuses a plan that destroys a protected pool.
@@ -137,6 +138,9 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 			fmt.Sprintf("minimum changes from %d to %d, and maximum stays %d: instances are terminated only above maximum. Lower maximum, too, for fewer.",
 				was.Minimum, d.Minimum, d.Maximum))
 	}
+	if whole && seen != nil {
+		warnOfBase(was, d, seen.Instances, &resp.Diagnostics)
+	}
 	if before, after := prior.Currency.ValueString(), m.Currency.ValueString(); before != "" && after != "" && after != before {
 		resp.Diagnostics.AddAttributeWarning(path.Root("currency"), "Prices change their currency",
 			fmt.Sprintf("max_hourly_cost and spot_max_price are in %s until now, and in %s from this apply on: change their values, too.", before, after))
@@ -148,6 +152,28 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if whole && !resp.Diagnostics.HasError() {
 		r.checkImage(ctx, was, d, &resp.Diagnostics)
 	}
+}
+
+// warnOfBase says what becomes of on-demand instances above a lowered on_demand_base: no instance is terminated
+// for it alone.
+func warnOfBase(was, d core.Declaration, instances []core.Instance, diags *diag.Diagnostics) {
+	extra := -d.OnDemandBase
+	for _, i := range instances {
+		if i.ChargeType == core.OnDemand && !i.State.Ending() {
+			extra++
+		}
+	}
+	if d.OnDemandBase >= was.OnDemandBase || d.InstanceChargeType != core.Spot || d.Maximum < was.Maximum || extra <= 0 {
+		return
+	}
+	text := fmt.Sprintf("on_demand_base changes from %d to %d. %s above it ", was.OnDemandBase, d.OnDemandBase, wording.Count(extra, "on-demand instance"))
+	if d.OnDemandFallback != nil {
+		text += wording.Are(extra) + " replaced once an offering has spot instances, since the pool has on_demand_fallback."
+	} else {
+		text += fmt.Sprintf("%s until the pool is above maximum or has a surplus. To replace %s with spot instances, set on_demand_fallback.",
+			wording.Plural(extra, "stays", "stay"), wording.Plural(extra, "it", "them"))
+	}
+	diags.AddAttributeWarning(path.Root("on_demand_base"), "Lowering on_demand_base terminates no instances", text)
 }
 
 // currency returns the currency of the connection, with which an apply records the pool; otherwise

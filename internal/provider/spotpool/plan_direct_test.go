@@ -165,6 +165,21 @@ func TestPlanWarnsWhenOnlyMinimumIsLowered(t *testing.T) {
 	s.Destroy(o)
 }
 
+// Lowering on_demand_base terminates nothing, either.
+func TestPlanSaysWhatFollowsALowerBase(t *testing.T) {
+	t.Parallel()
+	s := serve(t, providertest.New(t))
+	o := create(t, s, train(providertest.Values{"on_demand_base": 2}))
+	lower := s.Plan(o, train(providertest.Values{"on_demand_base": 1})).Diagnostics
+	contains(t, lower, "WARNING", "Lowering on_demand_base terminates no instances", "from 2 to 1. 1 on-demand instance above it stays until")
+	fallback := providertest.Values{"on_demand_base": 1, "on_demand_fallback": providertest.Values{"maximum": 1}}
+	contains(t, s.Plan(o, train(fallback)).Diagnostics, "WARNING", "1 on-demand instance above it is replaced once")
+	if higher := s.Plan(o, train(providertest.Values{"on_demand_base": 2, "maximum": 4})); strings.Contains(higher.Diagnostics.String(), "on_demand_base") {
+		t.Errorf("the base stays: %s", higher.Diagnostics)
+	}
+	s.Destroy(o)
+}
+
 // A pool that is short while nothing can be done plans nothing, and says why.
 func TestPlanSaysWhyNothingCanBeDone(t *testing.T) {
 	t.Parallel()
