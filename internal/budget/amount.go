@@ -108,8 +108,8 @@ func PartOf(used, whole, parts int64) int64 {
 	return share
 }
 
-// Shares divides a number of parts among amounts, which are not negative: each is rounded down, and
-// the parts that are left go to the largest remainders. Less than the sum never has all parts.
+// Shares divides a number of parts among amounts, which are not negative. Each share is rounded down, and the
+// remaining parts go to the largest remainders. Less than the sum never has all parts.
 func Shares(amounts []int64, parts int64) []int64 {
 	sum := new(big.Int)
 	for _, amount := range amounts {

@@ -154,8 +154,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 }
 
-// warnOfBase says what becomes of on-demand instances above a lowered on_demand_base: no instance is terminated
-// for it alone.
+// warnOfBase says what becomes of on-demand instances above a lowered on_demand_base, which terminates none.
 func warnOfBase(was, d core.Declaration, instances []core.Instance, diags *diag.Diagnostics) {
 	extra := -d.OnDemandBase
 	for _, i := range instances {

@@ -161,7 +161,8 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Observed: true, LimitGPUHours: usage.LimitGPUHours, UsageReport: usage,
 		Grants: s.Grants, Judged: s.Grants, KnownSince: s.KnownSince, Withheld: s.Withheld, AlertThresholds: d.Thresholds,
 		Fired: s.Fired, EnforceAt: s.EnforceAt, Enforced: s.Enforced, Effects: s.Effects,
-		EffectsLeftOut: s.EffectsLeftOut, Paused: s.Paused, PausedLeftOut: s.PausedLeftOut, Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
+		EffectsLeftOut: s.EffectsLeftOut, Paused: s.Paused, PausedLeftOut: s.PausedLeftOut,
+		Outcome: e.Became, Warnings: s.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
 }
 

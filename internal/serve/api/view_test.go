@@ -12,7 +12,9 @@ import (
 // readerOf has the rights of a user of one namespace.
 type readerOf string
 
-func (r readerOf) Allow(_ context.Context, q access.Question) (bool, error) { return q.Namespace == string(r), nil }
+func (r readerOf) Allow(_ context.Context, q access.Question) (bool, error) {
+	return q.Namespace == string(r), nil
+}
 
 // TestPausedWorkloadsOfOtherNamespacesAreHidden: a budget whose selector was narrowed can still have paused them.
 func TestPausedWorkloadsOfOtherNamespacesAreHidden(t *testing.T) {
