@@ -116,8 +116,8 @@ var rooms = map[string]struct {
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/stockpools", module + "internal/reconcile/outcome", module + "internal/reconcile/state",
 		module + "internal/declaration", module + "internal/history", module + "internal/spotpool", module + "internal/spotpool/decide",
-		module + "internal/budget", module + "internal/stockpool", module + "internal/errorclass", module + "internal/node", module + "internal/request",
-		"github.com/prometheus/client_golang/prometheus",
+		module + "internal/budget", module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/errorclass",
+		module + "internal/node", module + "internal/request", "github.com/prometheus/client_golang/prometheus",
 	}},
 	"internal/reconcile/state": {may: []string{module + "internal/declaration"}},
 	"internal/reconcile/outcome": {may: []string{

@@ -96,11 +96,15 @@ func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 		b, judged := now[list[n].Name]
 		switch {
 		case !judged:
-		case b.Outcome == outcome.Failed && !b.Observed && list[n].Observed:
+		case b.Outcome == outcome.Failed && b.UsageReport == nil && list[n].UsageReport != nil:
 			list[n].Warnings = append(list[n].Warnings,
 				fmt.Sprintf("its status is that of the last run; what a run would do now is unknown: %s", b.Error.Message))
 		default:
-			list[n].Update(b, decisionsOn(report.Decisions, "budget/"+b.Name))
+			decisions := decisionsOn(report.Decisions, "budget/"+b.Name)
+			if b.UsageReport != nil {
+				orEmpty(&decisions)
+			}
+			list[n].Update(b, decisions)
 		}
 	}
 	return nil

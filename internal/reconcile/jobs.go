@@ -87,7 +87,7 @@ func (r Report) stockPoolOf(uid string) (done jobs.Effect, applied bool, refused
 			refused = &why
 		}
 		return done, false, refused
-	case p.DeploymentUID == "" || p.ObservedGeneration == 0 || p.Outcome == outcome.Skipped:
+	case p.Status == nil || p.DeploymentUID == "" || p.ObservedGeneration == 0 || p.Outcome == outcome.Skipped:
 		return done, false, nil
 	}
 	done.Reasons = []string{fmt.Sprintf("applied its Deployment (uid %s): %s, %d of %d pods", p.DeploymentUID, p.Phase, p.Replicas, p.Desired)}

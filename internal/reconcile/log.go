@@ -33,19 +33,21 @@ func (r *run) logDone(ctx context.Context, report Report) {
 	}
 	for _, p := range report.SpotPools {
 		attrs := []slog.Attr{slog.String("pool", p.Region+"/"+p.Name)}
-		if p.Observed {
-			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Counts.Minimum), slog.Int("total", p.Total))
+		if p.Counts != nil {
+			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Minimum), slog.Int("total", p.Total))
 		}
 		r.logOutcome(ctx, "pool", p.Outcome, p.Error, p.Short, attrs...)
 		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Messages)
 		r.logTexts(ctx, slog.LevelWarn, "pool warning", attrs[0], p.Warnings)
 	}
 	for _, p := range report.StockPools {
-		about := slog.String("stock_pool", p.Namespace+"/"+p.Name)
-		r.logOutcome(ctx, "stock pool", p.Outcome, p.Error, nil, about, slog.String("phase", string(p.Phase)), slog.Int("available", p.Available),
-			slog.Int("desired", p.Desired))
-		r.logTexts(ctx, slog.LevelInfo, "stock pool notice", about, p.Notices)
-		r.logTexts(ctx, slog.LevelWarn, "stock pool warning", about, p.Warnings)
+		attrs := []slog.Attr{slog.String("stock_pool", p.Namespace+"/"+p.Name)}
+		if p.Status != nil {
+			attrs = append(attrs, slog.String("phase", string(p.Phase)), slog.Int("available", p.Available), slog.Int("desired", p.Desired))
+		}
+		r.logOutcome(ctx, "stock pool", p.Outcome, p.Error, nil, attrs...)
+		r.logTexts(ctx, slog.LevelInfo, "stock pool notice", attrs[0], p.Notices)
+		r.logTexts(ctx, slog.LevelWarn, "stock pool warning", attrs[0], p.Warnings)
 	}
 	failed, _ := report.Failures()
 	r.log().LogAttrs(ctx, slog.LevelInfo, "run done", slog.Int("spot_pools", len(report.SpotPools)), slog.Int("budgets", len(report.Budgets)),

@@ -203,8 +203,8 @@ func (r Report) sizes() []declaration.Size {
 		}
 	}
 	for _, p := range r.SpotPools {
-		if p.Observed && !p.Deleted {
-			list = append(list, declaration.Size{Object: p.Summary().Object(), Value: int64(p.Capacity), Of: int64(p.Counts.Minimum)})
+		if p.Counts != nil && !p.Deleted {
+			list = append(list, declaration.Size{Object: p.Summary().Object(), Value: int64(p.Capacity), Of: int64(p.Minimum)})
 		}
 	}
 	return list

@@ -72,7 +72,9 @@ type StockTotals struct {
 func Failing(p spotpools.Description) bool { return p.Failing != nil || p.Outcome == outcome.Failed }
 
 // Short reports whether a pool lacks instances.
-func Short(p spotpools.Description) bool { return p.Phase == declaration.Active && p.Shortfall > 0 }
+func Short(p spotpools.Description) bool {
+	return p.Phase == declaration.Active && p.Counts != nil && p.Shortfall > 0
+}
 
 // FailingBudget reports whether the last runs failed with a budget, or its status is
 // unreadable.
@@ -83,11 +85,12 @@ func FailingBudget(b budgets.Description) bool {
 func (r StatusReport) totals() Totals {
 	t := Totals{SpotPools: PoolTotals{HourlyPrices: spotpool.Costs{}}}
 	for _, p := range r.SpotPools {
-		t.SpotPools.Total += p.Total
-		t.SpotPools.Capacity += p.Capacity
-		t.SpotPools.HourlyPrices = t.SpotPools.HourlyPrices.Add(p.Cost())
-		if !p.Observed {
+		if p.Counts == nil {
 			t.SpotPools.Unobserved++
+		} else {
+			t.SpotPools.Total += p.Total
+			t.SpotPools.Capacity += p.Capacity
+			t.SpotPools.HourlyPrices = t.SpotPools.HourlyPrices.Add(p.Cost())
 		}
 		switch {
 		case Failing(p):
@@ -120,16 +123,17 @@ func (r StatusReport) totals() Totals {
 }
 
 func (t *StockTotals) add(p stockpools.Description) {
-	t.Desired += p.Desired
-	t.Available += p.Available
-	t.Allocated += p.Allocated
-	if !p.Observed {
+	if p.Status == nil {
 		t.Unobserved++
+	} else {
+		t.Desired += p.Desired
+		t.Available += p.Available
+		t.Allocated += p.Allocated
 	}
 	switch {
 	case p.Failing != nil || p.Outcome == outcome.Failed:
 		t.Failing++
-	case p.Phase == decide.Pending || p.Phase == decide.Degraded:
+	case p.Status != nil && (p.Phase == decide.Pending || p.Phase == decide.Degraded):
 		t.Short++
 	default:
 		t.OK++

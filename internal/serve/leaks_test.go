@@ -62,7 +62,7 @@ func TestEventsFromBeforeASelectorWasNarrowed(t *testing.T) {
 	if _, err := d.Budgets().Update(t.Context(), narrow); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // before and after a run has measured it
+	for _, measured := range []bool{false, true} {
 		h := handler(d.Process(), users(t, newQueue()))
 		for _, path := range []string{
 			"/api/v1/history?since=24h", "/api/v1/explain/budget/team", "/api/v1/budgets", "/history", "/teams/ml", "/budgets/team", "/history?text=foreign",
@@ -72,6 +72,10 @@ func TestEventsFromBeforeASelectorWasNarrowed(t *testing.T) {
 			if w.Code != http.StatusOK || strings.Contains(text, "foreign") {
 				t.Errorf("GET %s: %d %s", path, w.Code, text)
 			}
+		}
+		of := read(t, h, "/api/v1/budgets/team", "Authorization: Bearer reader")
+		if _, there := of["consumed_gpu_hours"]; of["observed"] != measured || there != measured {
+			t.Errorf("measured (%v), the budget is %v", measured, of)
 		}
 		wantIn(t, page(t, h, "/history", "Authorization: Bearer reader"), "ml/train-mine")
 		wantIn(t, page(t, h, "/history", "Authorization: Bearer admin"), "ml/train-mine", "web/train-foreign")

@@ -3,9 +3,11 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +27,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 func plain(t testing.TB, value any) any {
@@ -86,6 +90,125 @@ func TestNumbersAreEqual(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUnobservedObjectsHaveNoNumbers reads the JSON of commands and of the API. Without Tencent Cloud and
+// the cluster, their numbers and lists are absent, and not 0 or empty.
+func TestUnobservedObjectsHaveNoNumbers(t *testing.T) {
+	t.Parallel()
+	d, cloud := teams(t), reconciletest.NewStillWorld(t, time.Now())
+	world := d.Process()
+	world.Cloud, world.PollInterval = cloud.Client(30*time.Second, 6), 5*time.Millisecond
+	if _, err := world.SpotPools().Create(t.Context(), reconciletest.Pool(1, 3), 0); err != nil {
+		t.Fatal(err)
+	}
+	d.Declare(func(b *budget.Declaration) { b.Name = "new" }) // no run has measured it
+	documentsOf(t, world).verify(t, true)
+	away := errors.New("connection refused")
+	world.Cloud = spotpools.LazyCloud(func(context.Context) (spotpools.Cloud, error) { return nil, away })
+	world.Cluster = func(context.Context) (reconcile.Cluster, error) { return nil, away }
+	documentsOf(t, world).verify(t, false)
+}
+
+// documents are JSON documents about all objects of a store.
+type documents map[string]map[string]any
+
+func documentsOf(t *testing.T, w reconcile.World) documents {
+	t.Helper()
+	status, err := w.Runner().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.Runner().Explain(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := w.Runner().Run(t.Context(), reconcile.RunOptions{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := documents{}
+	for name, of := range map[string]any{"status": status.NoNulls(), "explain": x.NoNulls(), "reconcile": run} {
+		all[name] = plain(t, of).(map[string]any)
+	}
+	h := handler(w)
+	for _, path := range []string{
+		"status", "spotpools", "stockpools", "budgets", "explain/spot_pool/ap-singapore/train", "explain/stock_pool/ml/pool-ml", "explain/budget/new",
+	} {
+		all["/api/v1/"+path] = read(t, h, "/api/v1/"+path)
+	}
+	return all
+}
+
+// verify checks which fields objects have, by whether Tencent Cloud and the cluster were reached. The
+// budgets of a status are as of the last run.
+func (all documents) verify(t *testing.T, reached bool) {
+	t.Helper()
+	seen := map[string]int{}
+	for document, of := range all {
+		explains, runs := strings.Contains(document, "explain"), document == "reconcile"
+		for kind, fields := range map[string][]string{
+			"spot_pools": keysOf[spotpool.Counts](), "stock_pools": keysOf[decide.Status](), "budgets": keysOf[budgets.UsageReport](),
+		} {
+			if kind != "budgets" && !runs {
+				fields = append(fields, "decisions")
+			}
+			if kind == "spot_pools" && !runs {
+				fields = append(fields, "machines", "cooldowns", "pending_launches")
+			}
+			if explains {
+				fields = append(fields, map[string][]string{
+					"spot_pools": {"offerings", "standings"}, "stock_pools": {"budgets", "standings", "writers"}, "budgets": {"next"},
+				}[kind]...)
+			}
+			list, _ := of[kind].([]any)
+			for _, value := range list {
+				object := value.(map[string]any)
+				observed := reached
+				if kind == "budgets" && !runs && (object["name"] != "new" || !explains) {
+					observed = object["name"] != "new"
+				}
+				name := fmt.Sprintf("%s: %s/%s", document, kind, object["name"])
+				verifyFields(t, name, object, observed, fields)
+				if _, there := object["decisions"]; kind == "budgets" && explains && there != reached {
+					t.Errorf("%s: the decisions are %v", name, object["decisions"])
+				}
+				seen[kind]++
+			}
+		}
+	}
+	for kind, n := range map[string]int{"spot_pools": 6, "stock_pools": 6, "budgets": 6} {
+		if seen[kind] < n {
+			t.Errorf("only %d %s were read", seen[kind], kind)
+		}
+	}
+}
+
+func verifyFields(t *testing.T, name string, object map[string]any, observed bool, fields []string) {
+	t.Helper()
+	if object["observed"] != observed {
+		t.Errorf("%s: observed is %v, want %v", name, object["observed"], observed)
+	}
+	for _, field := range fields {
+		if value, there := object[field]; there != observed {
+			t.Errorf("%s: observed (%v), its %s is %v (%v)", name, observed, field, value, there)
+		}
+	}
+	if strings.Contains(name, "spot_pools") && (object["minimum"] != 1. || object["maximum"] != 3. || object["currency"] != "CNY") {
+		t.Errorf("%s is declared with %v to %v in %v", name, object["minimum"], object["maximum"], object["currency"])
+	}
+}
+
+// keysOf are the fields that the JSON of a type always has. The limit of a budget is also declared.
+func keysOf[T any]() (keys []string) {
+	of := reflect.TypeFor[T]()
+	for n := range of.NumField() {
+		key, options, _ := strings.Cut(of.Field(n).Tag.Get("json"), ",")
+		if key != "-" && key != "limit_gpu_hours" && options == "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // randomStore is a store of random objects and pods after random runs, which sent notifications to a chat.
@@ -193,12 +316,13 @@ func numbersOf(t *testing.T, s reconcile.StatusReport) map[string]float64 {
 	}
 	for _, p := range s.StockPools {
 		state("stock_pool", p.Summary().Name, string(p.State))
+		if p.Status == nil {
+			continue
+		}
 		for name, n := range map[string]int{
 			"desired": p.Desired, "replicas": p.Replicas, "allocated": p.Allocated, "available": p.Available, "waiting": p.Waiting,
 		} {
-			if p.Observed {
-				set(float64(n), "stock_pool_%s{name=%q,namespace=%q}", name, p.Name, p.Namespace)
-			}
+			set(float64(n), "stock_pool_%s{name=%q,namespace=%q}", name, p.Name, p.Namespace)
 		}
 	}
 	if s.LastRun != nil {
@@ -212,7 +336,7 @@ type setter func(value float64, format string, labels ...any)
 func spotPool(t *testing.T, set setter, p spotpools.Description) {
 	t.Helper()
 	of := map[string]float64{"minimum": float64(p.Minimum), "maximum": float64(p.Maximum)}
-	if p.Observed {
+	if p.Counts != nil {
 		of["capacity"], of["total"], of["shortfall"] = float64(p.Capacity), float64(p.Total), float64(p.Shortfall)
 		set(number(t, p.HourlyPrice.String()), "pool_hourly_price{currency=%q,name=%q,region=%q}", p.Currency, p.Name, p.Region)
 	}

@@ -31,7 +31,9 @@ import (
 func TestResponsesFitTheirDescription(t *testing.T) {
 	t.Parallel()
 	d := teams(t)
-	for _, key := range []store.Key{{Kind: store.Budgets, Name: "damaged"}, {Kind: store.StockPools, Name: "ml/damaged"}} {
+	for _, key := range []store.Key{
+		{Kind: store.Budgets, Name: "damaged"}, {Kind: store.SpotPools, Name: "ap-singapore/damaged"}, {Kind: store.StockPools, Name: "ml/damaged"},
+	} {
 		if _, err := d.Store().Write(t.Context(), key, []byte("{}"), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +48,7 @@ func TestResponsesFitTheirDescription(t *testing.T) {
 		"/api/v1/stockpools/{namespace}/{name}":         {"{namespace}", "ml", "{name}", "pool-ml"},
 		"/api/v1/explain/budget/{name}":                 {"{name}", "budget-ml"},
 		"/api/v1/explain/stock_pool/{namespace}/{name}": {"{namespace}", "ml", "{name}", "pool-ml"},
+		"/api/v1/explain/spot_pool/{region}/{name}":     {"{region}", "ap-singapore", "{name}", "damaged"},
 		"/api/v1/usage":                                 nil,
 		"/api/v1/history":                               nil,
 	} {
@@ -190,9 +193,9 @@ func TestOperatorPoolsThatWereNotObserved(t *testing.T) {
 	got := map[string]string{}
 	for _, item := range read(t, handler(d.Process()), path)["items"].([]any) {
 		pool := item.(map[string]any)
-		got[fmt.Sprint(pool["name"])] = fmt.Sprint(pool["phase"] == "Unknown", " ", pool["available"], " ", pool["allocated"])
+		got[fmt.Sprint(pool["name"])] = fmt.Sprint(pool["phase"] == "Unknown", " ", pool["available"], " ", pool["allocated"], " ", pool["observedGeneration"])
 	}
-	want := map[string]string{"damaged": "true <nil> <nil>", "pool-ml": "false 1 0", "pool-research": "false 1 0"}
+	want := map[string]string{"damaged": "true <nil> <nil> <nil>", "pool-ml": "false 1 0 1", "pool-research": "false 1 0 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("stock pools (-want +got):\n%s", diff)
 	}

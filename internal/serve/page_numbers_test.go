@@ -42,7 +42,7 @@ func shownOf(s reconcile.StatusReport) map[string]string {
 	}
 	none := any(nil)
 	for _, p := range s.SpotPools {
-		if !p.Observed {
+		if p.Counts == nil {
 			set(p.Summary().Object(), []state.State{p.State}, none, none, none, none, none, none)
 			continue
 		}
@@ -65,7 +65,7 @@ func shownOf(s reconcile.StatusReport) map[string]string {
 		set(b.Summary().Object(), b.State, used, u.ConsumedGPUHours, u.LimitGPUHours, u.RemainingGPUHours, u.BurnRateGPUs, u.ProjectedExhaustion, u.RecoversAt)
 	}
 	for _, p := range s.StockPools {
-		if !p.Observed {
+		if p.Status == nil {
 			set(p.Summary().Object(), []state.State{p.State}, none, none, none, none, none)
 			continue
 		}

@@ -1,11 +1,18 @@
 package spotpool
 
-// Counts are the numbers of a pool that decisions compare.
-type Counts struct {
+// Bounds are the declared numbers of a pool.
+type Bounds struct {
 	// The declared minimum.
 	Minimum int `json:"minimum"`
 	// The declared maximum.
 	Maximum int `json:"maximum"`
+}
+
+// Bounds returns the declared minimum and maximum.
+func (d Declaration) Bounds() Bounds { return Bounds{Minimum: d.Minimum, Maximum: d.Maximum} }
+
+// Counts are the observed numbers of a pool.
+type Counts struct {
 	// Instances that work, or will soon.
 	Capacity int `json:"capacity"`
 	// All instances and pending launches. The maximum limits this number.
@@ -18,16 +25,11 @@ type Counts struct {
 	Drifted int `json:"drifted"`
 	// The hourly price of all instances. Null if unknown.
 	HourlyPrice Price `json:"hourly_price"`
-	// The currency of the pool's prices. Absent if unknown.
-	Currency Currency `json:"currency,omitempty"`
 }
 
-// Cost returns the hourly price of all instances.
-func (c Counts) Cost() Cost { return Cost{Price: c.HourlyPrice, Currency: c.Currency} }
-
 // Missing returns how many of the desired instances the pool lacks.
-func (c Counts) Missing() int {
-	wanted := c.Minimum
+func (b Bounds) Missing(c Counts) int {
+	wanted := b.Minimum
 	if c.Wanted != nil {
 		wanted = *c.Wanted
 	}

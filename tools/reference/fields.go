@@ -58,7 +58,7 @@ func (w *walk) field(d declared, f *ast.Field, prefix, optional string) {
 	case key == "-":
 		return
 	case len(f.Names) == 0 && key == "":
-		w.embedded(d, f.Type, prefix)
+		w.embedded(d, f.Type, prefix, comment("", f.Doc, f.Comment))
 		return
 	case !f.Names[0].IsExported() && tag == "":
 		return
@@ -78,22 +78,29 @@ func (w *walk) field(d declared, f *ast.Field, prefix, optional string) {
 	w.value(d, f.Type, prefix+key, optional, meaning)
 }
 
-// embedded adds the fields of an embedded struct, or a link to them.
-func (w *walk) embedded(d declared, e ast.Expr, prefix string) {
+// embedded adds the fields of an embedded struct, or a link to them. Their note is the comment of the
+// embedded field.
+func (w *walk) embedded(d declared, e ast.Expr, prefix, note string) {
 	of, named := d.named(baseType(e))
 	if !named {
 		w.problemf("%s embeds something without a name", d.name)
 		return
 	}
 	if link := w.sections[of]; link != "" {
-		w.rows = append(w.rows, row{prefix + "…", link, sameFields})
+		w.rows = append(w.rows, row{prefix + "…", link, strings.TrimSpace(sameFields + " " + note)})
 		return
 	}
 	optional := ""
 	if baseType(e) != e {
 		optional = ", optional"
 	}
+	first := len(w.rows)
 	w.object(of, prefix, optional)
+	for n := range w.rows[first:] {
+		if r := &w.rows[first+n]; !strings.Contains(strings.TrimPrefix(r.path, prefix), ".") {
+			r.meaning = strings.TrimSpace(r.meaning + " " + note)
+		}
+	}
 }
 
 // value adds the row of a field, and those of the object that it is or contains.

@@ -74,7 +74,7 @@ const jsonIntro = `Within one ` + "`schema_version`" + `, fields are added, and 
 - A **decimal string** is an exact amount of money. The field ` + "`currency`" + ` of its object, or of the one around it, ` +
 	`names its currency. GPU-hours are strings with three digits after the point.
 - A **duration** is a string such as ` + "`15m`" + `.
-- An **optional** field is absent if it is empty.
+- An **optional** field is absent if it is empty. What could not be observed is absent too, and never 0.
 - ` + "`[]`" + ` in a path stands for the elements of an array, ` + "`KEY`" + ` for the keys of a map, and ` + "`…`" + ` for all fields of another object.
 
 `

@@ -46,7 +46,10 @@ type Report struct {
 	// of the pool.
 	Name string ` + "`json:\"name\"`" + `
 	two.Counts
+	// Absent if nothing was shared.
 	*two.Shared
+	// Absent in the first run.
+	*two.Usage
 	Events []two.Event ` + "`json:\"events,omitempty\"`" + ` // what happened
 	// Per zone.
 	Zones map[string]*two.Level ` + "`json:\"zones\"`" + `
@@ -64,6 +67,16 @@ type Counts struct {
 }
 
 type Shared struct{}
+
+type Usage struct {
+	// The peak.
+	Peak Peak ` + "`json:\"peak\"`" + `
+}
+
+type Peak struct {
+	// The hours.
+	Hours int ` + "`json:\"hours\"`" + `
+}
 
 type Event struct {
 	// The kind.
@@ -86,7 +99,9 @@ const (
 	want := []row{
 		{"name", "string", "The name of the pool."},
 		{"capacity", "integer", "Instances that work."},
-		{"…", "[shared](#shared)", sameFields},
+		{"…", "[shared](#shared)", sameFields + " Absent if nothing was shared."},
+		{"peak", "object, optional", "The peak. Absent in the first run."},
+		{"peak.hours", "integer", "The hours."},
 		{"events[]", "array of object, optional", "What happened."},
 		{"events[].kind", "`low`, `high`", "The kind."},
 		{"zones.KEY", "map of `low`, `high` or null", "Per zone."},

@@ -42,11 +42,10 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		Reasons: []string{"total 5 is above maximum 4", "chosen: ins-bbbbbbb1 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, " +
 			currency.Hourly(Price(t, "1.90")) + ")"},
 	}
-	counts := func(minimum, maximum, capacity, total int, cost string) spotpool.Counts {
-		return spotpool.Counts{
-			Minimum: minimum, Maximum: maximum, Capacity: capacity, Total: total, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost),
-			Currency: currency,
-		}
+	observed := func(minimum, maximum, capacity, total int, cost string, p spotpools.Report) spotpools.Report {
+		p.Region, p.Observed, p.Bounds, p.Currency = "ap-singapore", true, spotpool.Bounds{Minimum: minimum, Maximum: maximum}, currency
+		p.Counts = &spotpool.Counts{Capacity: capacity, Total: total, Shortfall: max(0, minimum-capacity), HourlyPrice: Price(t, cost)}
+		return p
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`}
 	soldOutUntil := "spot GN7.2XLARGE32 in ap-singapore-2: sold out (ResourcesSoldOut.SpecifiedInstanceType), cooling down until 2026-01-02T03:24:05Z"
@@ -63,35 +62,35 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			{Decision: refused, Outcome: outcome.Failed, Error: denied},
 		},
 		SpotPools: []spotpools.Report{
-			{
-				Region: "ap-singapore", Name: "a-done", UID: "a", Observed: true, Counts: counts(4, 6, 4, 4, "7.60"), Outcome: outcome.Done,
+			observed(4, 6, 4, 4, "7.60", spotpools.Report{
+				Name: "a-done", UID: "a", Outcome: outcome.Done,
 				Messages: []string{"ins-aaaaaaa0 is gone: reclaimed by Tencent Cloud"},
-			},
-			{Region: "ap-singapore", Name: "b-above", UID: "b", Observed: true, Counts: counts(2, 4, 4, 4, "7.60"), Outcome: outcome.Done},
-			{
-				Region: "ap-singapore", Name: "c-short", UID: "c", Observed: true, Counts: counts(3, 4, 1, 2, "3.80"), Outcome: outcome.Short,
+			}),
+			observed(2, 4, 4, 4, "7.60", spotpools.Report{Name: "b-above", UID: "b", Outcome: outcome.Done}),
+			observed(3, 4, 1, 2, "3.80", spotpools.Report{
+				Name: "c-short", UID: "c", Outcome: outcome.Short,
 				Short: []string{soldOutUntil}, ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Text: soldOutUntil}},
 				Warnings: []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
-			},
-			{Region: "ap-singapore", Name: "d-failed", UID: "d", Observed: true, Counts: counts(3, 4, 1, 1, "1.90"), Outcome: outcome.Failed, Error: denied},
-			{Region: "ap-singapore", Name: "e-locked", UID: "e", Observed: true, Counts: counts(1, 2, 0, 1, "1.90"), Outcome: outcome.Skipped, Error: locked},
-			{Region: "ap-singapore", Name: "f-idle", UID: "f", Observed: true, Counts: counts(1, 2, 1, 1, "1.90"), Outcome: outcome.Done, Gate: usedUp},
+			}),
+			observed(3, 4, 1, 1, "1.90", spotpools.Report{Name: "d-failed", UID: "d", Outcome: outcome.Failed, Error: denied}),
+			observed(1, 2, 0, 1, "1.90", spotpools.Report{Name: "e-locked", UID: "e", Outcome: outcome.Skipped, Error: locked}),
+			observed(1, 2, 1, 1, "1.90", spotpools.Report{Name: "f-idle", UID: "f", Outcome: outcome.Done, Gate: usedUp}),
 			{
-				Region: "ap-singapore", Name: "g-unseen", UID: "g", Counts: spotpool.Counts{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed,
+				Region: "ap-singapore", Name: "g-unseen", UID: "g", Bounds: spotpool.Bounds{Minimum: 1, Maximum: 2}, Outcome: outcome.Failed,
 				Error: unreachable,
 			},
 			{
-				Region: "ap-singapore", Name: "h-unseen", UID: "h", Counts: spotpool.Counts{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed,
+				Region: "ap-singapore", Name: "h-unseen", UID: "h", Bounds: spotpool.Bounds{Minimum: 2, Maximum: 2}, Outcome: outcome.Failed,
 				Error: unreachable,
 			},
-			{
-				Region: "ap-singapore", Name: "h-untrimmed", UID: "u", Observed: true, Counts: counts(1, 2, 3, 3, "5.70"), Outcome: outcome.Done,
+			observed(1, 2, 3, 3, "5.70", spotpools.Report{
+				Name: "h-untrimmed", UID: "u", Outcome: outcome.Done,
 				Warnings: []string{"1 instance above maximum 2 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an " +
 					"unknown state. Lift the protection, or raise maximum"},
-			},
+			}),
 			{
-				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Shortfall: 1},
-				Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown,
+				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Bounds: spotpool.Bounds{Minimum: 1, Maximum: 2},
+				Counts: &spotpool.Counts{Shortfall: 1}, Outcome: outcome.Failed, Short: []string{unknown.Message}, Error: unknown,
 			},
 		},
 	}

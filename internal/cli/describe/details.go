@@ -56,14 +56,14 @@ func (d *Details) HeldBack(p spotpools.Report) {
 	}
 }
 
-// Open adds the number of launches with an unknown result.
-func (d *Details) Open(launches int, hold *spotpool.Hold) {
+// Open adds the number of launches with an unknown result. It is nil if the pool was not observed.
+func (d *Details) Open(launches *int, hold *spotpool.Hold) {
 	then := "the next run repeats"
 	if hold != nil {
 		then = "after the hold, a run repeats"
 	}
-	if launches > 0 {
-		d.Add(terminal.Yellow, "pending: ", Plural(launches, "launch")+" with an unknown result: "+then+
+	if launches != nil && *launches > 0 {
+		d.Add(terminal.Yellow, "pending: ", Plural(*launches, "launch")+" with an unknown result: "+then+
 			" each call with the same client token, so that nothing launches twice")
 	}
 }

@@ -23,7 +23,7 @@ func NodesCell(style terminal.Style, p spotpools.Report) string {
 	switch {
 	case n == nil:
 		return "-"
-	case !n.Observed:
+	case n.NodeStates == nil:
 		return style.Paint(terminal.Red, "unknown")
 	}
 	text := fmt.Sprintf("%d/%d", n.Ready, n.All())
@@ -41,7 +41,7 @@ func (d *Details) Nodes(n *decide.PoolNodes) {
 	if n == nil {
 		return
 	}
-	if n.Observed && (n.Ready < n.All() || n.Draining > 0) {
+	if n.NodeStates != nil && (n.Ready < n.All() || n.Draining > 0) {
 		d.Add(terminal.Dim, "nodes: ", n.String())
 	}
 	for _, notice := range n.Notices {

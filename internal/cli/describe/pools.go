@@ -14,12 +14,12 @@ import (
 // PoolName is the name of a pool with its region.
 func PoolName(p spotpools.Report) string { return p.Region + "/" + p.Name }
 
-// Observed is an observed number of a pool; a dash if the pool was not observed.
-func Observed(p spotpools.Report, n int) string {
-	if !p.Observed {
-		return "-"
+// Observed are the observed numbers of a pool; dashes if the pool was not observed.
+func Observed(p spotpools.Report) (capacity, total, drifted string) {
+	if p.Counts == nil {
+		return "-", "-", "-"
 	}
-	return fmt.Sprint(n)
+	return fmt.Sprint(p.Capacity), fmt.Sprint(p.Total), fmt.Sprint(p.Drifted)
 }
 
 // Declared is a declared number of a pool; a dash if its record is unreadable.

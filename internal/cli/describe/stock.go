@@ -18,17 +18,17 @@ func StockName(p stockpools.Report) string { return p.Namespace + "/" + p.Name }
 
 // StockCells are the numbers of a stock pool.
 func StockCells(p stockpools.Report) []string {
-	seen := func(n int) string {
-		if !p.Observed {
-			return "-"
-		}
-		return strconv.Itoa(n)
+	if p.Status == nil {
+		return []string{StockName(p), "-", "-", "-", "-"}
 	}
-	return []string{StockName(p), seen(p.Desired), seen(p.Available), seen(p.Allocated), seen(p.Replicas)}
+	return []string{StockName(p), strconv.Itoa(p.Desired), strconv.Itoa(p.Available), strconv.Itoa(p.Allocated), strconv.Itoa(p.Replicas)}
 }
 
 // Conditions adds the conditions of a stock pool that are not met, except Synced.
 func (d *Details) Conditions(p stockpools.Report) {
+	if p.Status == nil {
+		return
+	}
 	for _, c := range p.Conditions {
 		if c.Status == "True" || c.Type == decide.Synced {
 			continue
@@ -37,7 +37,7 @@ func (d *Details) Conditions(p stockpools.Report) {
 		if text == "" || c.Type == decide.Started {
 			text = c.Reason + " " + c.Message
 		}
-		if p.Observed && c.Reason != "NoDeployment" {
+		if c.Reason != "NoDeployment" {
 			d.Add(terminal.Yellow, conditionLabels[c.Type], text)
 		}
 	}

@@ -27,7 +27,7 @@ func (p *page) budget(e budgets.Description) {
 	for _, d := range e.Decisions {
 		p.result(d)
 	}
-	if len(e.Decisions) == 0 && e.Observed {
+	if e.Decisions != nil && len(e.Decisions) == 0 && e.UsageReport != nil {
 		p.say("a run would change nothing now")
 	}
 	for _, step := range e.Next {
@@ -107,8 +107,12 @@ func (p *page) thresholds(list []budgets.Threshold) {
 	p.table(t, len(list))
 }
 
-func yesNo(yes bool) string {
-	if yes {
+// yesNo is a dash if it is unknown.
+func yesNo(yes *bool) string {
+	switch {
+	case yes == nil:
+		return "-"
+	case *yes:
 		return "yes"
 	}
 	return "no"

@@ -19,7 +19,7 @@ func (p *page) pool(e spotpools.Description) {
 	if e.Outcome == outcome.Failed {
 		p.failure(e.Error)
 	}
-	if !e.Observed {
+	if e.Counts == nil {
 		return
 	}
 	p.say("capacity %d of minimum %d, total %d of maximum %d, %s", e.Capacity, e.Minimum, e.Total, e.Maximum, hourly(e.Cost()))
@@ -165,7 +165,7 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 func (p *page) nodes(n *decide.PoolNodes) {
 	switch {
 	case n == nil:
-	case !n.Observed:
+	case n.NodeStates == nil:
 		p.Add(terminal.Red, "nodes: ", "the cluster was not observed: health is unknown, and no instance is drained, replaced or terminated")
 	default:
 		p.say("nodes: %s", n)

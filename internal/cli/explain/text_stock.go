@@ -24,7 +24,7 @@ func (p *page) stock(e stockpools.Description) {
 	}
 	p.failing(e.Failing)
 	p.declared(e)
-	if !e.Observed {
+	if e.Status == nil {
 		return
 	}
 	p.status(e)

@@ -47,7 +47,7 @@ func explainedStock() []stockpools.Description {
 	}
 	return []stockpools.Description{{
 		RecordPhase: declaration.Active, Decisions: []stockpool.Decision{revert},
-		Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Observed: true, Status: status, Outcome: outcome.Planned},
+		Report: stockpools.Report{Name: "g1", Namespace: "ml", UID: "s", SpecName: "g1.1", Status: &status, Outcome: outcome.Planned},
 		Why: &stockpools.Why{
 			Declared: declared,
 			Budgets: []decide.Cover{
@@ -69,7 +69,7 @@ func explainedStock() []stockpools.Description {
 	}, {
 		RecordPhase: declaration.Active,
 		Report: stockpools.Report{
-			Name: "asleep", Namespace: "ml", UID: "p", SpecName: "g1.1", Observed: true, Outcome: outcome.Done, Status: decide.Status{
+			Name: "asleep", Namespace: "ml", UID: "p", SpecName: "g1.1", Outcome: outcome.Done, Status: &decide.Status{
 				Phase: decide.Paused, ObservedGeneration: 3, SyncedAt: at.Add(-time.Hour), DeploymentUID: "p",
 				Conditions: []decide.Condition{{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/night is exceeded"}},
 			},

@@ -73,7 +73,8 @@ func shortPool(t *testing.T) spotpools.Description {
 	plan := decide.Decide(s)
 	e := spotpools.Description{
 		Report: spotpools.Report{
-			Name: "train", Region: d.Region, UID: "u", Observed: true, Counts: plan.Counts, Gate: &spotpools.GateReport{Budget: "team-b"},
+			Name: "train", Region: d.Region, UID: "u", Bounds: plan.Bounds, Currency: plan.Currency, Counts: &plan.Counts,
+			Gate:         &spotpools.GateReport{Budget: "team-b"},
 			ShortReasons: plan.Short, Warnings: plan.Warnings,
 		},
 		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Mixed: true, ShortSince: s.Journal.ShortSince,
@@ -174,6 +175,25 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}}, time.Local)
 	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)
+	}
+}
+
+// TestWhatARunWouldDoIsOnlySaidIfItIsKnown: without the cluster, a budget has no decisions; without a
+// measurement, it is unknown which thresholds it reaches.
+func TestWhatARunWouldDoIsOnlySaidIfItIsKnown(t *testing.T) {
+	t.Parallel()
+	e := exceededBudget()
+	explained := func(r budgets.Report, decisions []outcome.Result) string {
+		e.Update(r, decisions)
+		return text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+	}
+	const nothing, unknown = "a run would change nothing now", "80%        80.000     -        -"
+	judged, away, unmeasured := explained(e.Report, []outcome.Result{}), explained(e.Report, nil), explained(budgets.Report{Name: "team-a"}, nil)
+	if !strings.Contains(judged, nothing) || strings.Contains(away, nothing) || strings.Contains(unmeasured, nothing) {
+		t.Errorf("judged, without the cluster, and not measured:\n%s\n%s\n%s", judged, away, unmeasured)
+	}
+	if strings.Contains(away, unknown) || !strings.Contains(unmeasured, unknown) {
+		t.Errorf("the thresholds, without the cluster, and not measured:\n%s\n%s", away, unmeasured)
 	}
 }
 

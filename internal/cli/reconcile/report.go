@@ -118,9 +118,9 @@ func writePools(out *bytes.Buffer, style terminal.Style, pools []spotpools.Repor
 		}
 		row(describe.NodesColumn, "STATE", "POOL", "CAPACITY", "MINIMUM", "MAXIMUM", "TOTAL", prices.Title())
 		for _, p := range shown {
+			capacity, total, _ := describe.Observed(p)
 			row(describe.NodesCell(style, p), style.Paint(describe.StateColor(after(p)), string(after(p))),
-				describe.PoolName(p), describe.Observed(p, p.Capacity), describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum),
-				describe.Observed(p, p.Total), prices.Cell(p.Cost()))
+				describe.PoolName(p), capacity, describe.Declared(p, p.Minimum), describe.Declared(p, p.Maximum), total, prices.Cell(p.Cost()))
 		}
 		return t
 	}, prices.Title(), "TOTAL", "MAXIMUM")

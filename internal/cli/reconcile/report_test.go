@@ -41,8 +41,8 @@ func TestReportForPeople(t *testing.T) {
 	many := reconcile.Report{}
 	for n := range 30 {
 		p := spotpools.Report{
-			Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u", Observed: true,
-			Counts: spotpool.Counts{Minimum: 1, Maximum: 1, Capacity: 1, Total: 1}, Outcome: outcome.Done,
+			Region: "ap-singapore", Name: "pool-" + string(rune('a'+n%26)) + string(rune('a'+n/26)), UID: "u",
+			Bounds: spotpool.Bounds{Minimum: 1, Maximum: 1}, Counts: &spotpool.Counts{Capacity: 1, Total: 1}, Outcome: outcome.Done,
 		}
 		many.SpotPools = append(many.SpotPools, p)
 	}

@@ -28,8 +28,8 @@ func TestAStockPoolReads(t *testing.T) {
 		Decisions: []outcome.Result{outcome.Of(reverted, outcome.Done, nil)},
 		StockPools: []stockpools.Report{
 			{
-				Name: "pool-g1", Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
-				Status: decide.Status{Phase: decide.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1},
+				Name: "pool-g1", Namespace: "ml", UID: "u", Outcome: outcome.Done,
+				Status: &decide.Status{Phase: decide.Ready, Desired: 2, Replicas: 2, Available: 1, Allocated: 1},
 			},
 			{Name: "unseen", Namespace: "ml", UID: "v", Outcome: outcome.Failed, Error: &outcome.ErrorReport{Message: "no answer"}},
 		},
@@ -74,7 +74,7 @@ func TestAStockPoolReads(t *testing.T) {
 func TestMetricsHaveTheStatesOfTables(t *testing.T) {
 	t.Parallel()
 	families, err := metrics.OfRun(reconcile.Report{StockPools: []stockpools.Report{{
-		Name: "g1", Namespace: "ml", Outcome: outcome.Done, Status: decide.Status{Phase: decide.Degraded},
+		Name: "g1", Namespace: "ml", Outcome: outcome.Done, Status: &decide.Status{Phase: decide.Degraded},
 	}}}, true, time.Unix(0, 0), 0).Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestOnlyReadyStockPoolsAreInSync(t *testing.T) {
 	for phase, want := range map[decide.Phase]state.State{
 		decide.Ready: state.InSync, decide.Progressing: state.Progressing, decide.Degraded: state.Degraded, decide.Paused: state.Paused,
 	} {
-		if got := (stockpools.Report{Outcome: outcome.Done, Status: decide.Status{Phase: phase}}).StateAfter(false); got != want {
+		if got := (stockpools.Report{Outcome: outcome.Done, Status: &decide.Status{Phase: phase}}).StateAfter(false); got != want {
 			t.Errorf("%s reads %q, want %q", phase, got, want)
 		}
 	}

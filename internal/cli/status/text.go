@@ -152,9 +152,12 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 		entries = append(entries, entry{
 			view: viewOf(p.State), object: p.Summary().Object(), title: name, name: name,
 			numbers: func(style terminal.Style) []string {
+				capacity, total, drifted := describe.Observed(p.Report)
+				if p.Counts != nil {
+					capacity = strings.TrimSpace(style.Bar(p.Capacity, p.Minimum) + " " + capacity)
+				}
 				cells := []string{
-					capacityText(style, p.Report), describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum),
-					describe.Observed(p.Report, p.Total), describe.Observed(p.Report, p.Drifted), prices.Cell(p.Cost()),
+					capacity, describe.Declared(p.Report, p.Minimum), describe.Declared(p.Report, p.Maximum), total, drifted, prices.Cell(p.Cost()),
 				}
 				if withNodes {
 					cells = append(cells, describe.NodesCell(style, p.Report))
@@ -166,14 +169,6 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 	}
 	worstFirst(entries)
 	return entries
-}
-
-func capacityText(style terminal.Style, p spotpools.Report) string {
-	text := describe.Observed(p, p.Capacity)
-	if bar := style.Bar(p.Capacity, p.Minimum); bar != "" && p.Observed {
-		return bar + " " + text
-	}
-	return text
 }
 
 // poolDetails describes a pool below its row.

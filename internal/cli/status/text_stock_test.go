@@ -18,8 +18,8 @@ func TestStockPoolsAreShown(t *testing.T) {
 	t.Parallel()
 	pool := func(name string, phase decide.Phase, available int, conditions ...decide.Condition) stockpools.Description {
 		return stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
-			Name: name, Namespace: "ml", UID: "u", Observed: true, Outcome: outcome.Done,
-			Status: decide.Status{Phase: phase, Desired: 2, Replicas: 2, Available: available, Conditions: conditions},
+			Name: name, Namespace: "ml", UID: "u", Outcome: outcome.Done,
+			Status: &decide.Status{Phase: phase, Desired: 2, Replicas: 2, Available: available, Conditions: conditions},
 		}}
 	}
 	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Description{

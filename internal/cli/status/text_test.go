@@ -73,14 +73,14 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	}
 	a, b, c, d, e := &status.SpotPools[0], &status.SpotPools[1], &status.SpotPools[2], &status.SpotPools[3], &status.SpotPools[4]
 	a.Phase = declaration.Deleting
-	a.Counts = spotpool.Counts{Minimum: 4, Maximum: 6, Capacity: 1, Total: 1, Shortfall: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "1.90"), Currency: "CNY"}
+	a.Counts = &spotpool.Counts{Capacity: 1, Total: 1, Shortfall: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "1.90")}
 	a.Deletion = record.NewDeletion(a.Phase, clitest.At.Add(-2*time.Hour), "terminates its instances, and removes its record once they are gone")
 	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
 	starting.Drifted, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0
 	a.Machines = []decide.Member{starting, failed, member("ins-aaaaaaa3", decide.Terminating)}
 	c.Machines = []decide.Member{member("ins-ccccccc1", decide.Stopped), member("ins-ccccccc2", decide.Running)}
-	c.Pending, c.Total = 2, 4
+	c.Pending, c.Total = new(2), 4
 	c.Mixed = true
 	c.Cooldowns = []markets.Cooldown{
 		{
@@ -96,7 +96,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	}
 	c.ShortSince = clitest.At.Add(-time.Hour)
 	idle := &status.SpotPools[5]
-	idle.Counts = spotpool.Counts{Minimum: 1, Maximum: 2, Capacity: 3, Total: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "5.70"), Currency: "CNY"}
+	idle.Counts = &spotpool.Counts{Capacity: 3, Total: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "5.70")}
 	idle.Decisions = []spotpool.Decision{{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/f-idle", Count: 1, InstanceIDs: []string{"ins-fffffff3"},
 		Reasons: []string{"total 3 is above maximum 2", "chosen: ins-fffffff3 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, 1.90 CNY an hour)"},
@@ -244,8 +244,8 @@ func manyPools(t *testing.T, failing int) reconcile.StatusReport {
 	}
 	for n := range 31 {
 		p := spotpools.Description{Phase: declaration.Active, Report: spotpools.Report{
-			Name: fmt.Sprintf("team-%02d", n), Region: "ap-singapore", UID: "u", Observed: true, Outcome: outcome.Done,
-			Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Total: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80"), Currency: "CNY"},
+			Name: fmt.Sprintf("team-%02d", n), Region: "ap-singapore", UID: "u", Bounds: spotpool.Bounds{Minimum: 2, Maximum: 4}, Currency: "CNY",
+			Counts: &spotpool.Counts{Total: 2, Capacity: 2, HourlyPrice: clitest.Price(t, "3.80")}, Outcome: outcome.Done,
 		}}
 		if n >= 31-failing {
 			p.Failing = &declaration.Failing{Since: clitest.At.Add(-52 * time.Minute), Runs: 52, LastAt: clitest.At.Add(-30 * time.Second),

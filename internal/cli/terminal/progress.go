@@ -68,10 +68,6 @@ const EraseLine = "\r\x1b[K"
 
 // Hear receives a step. It is called concurrently.
 func (p *Progress) Hear(e outcome.Event) {
-	if e.Counts != nil {
-		counts := *e.Counts // the run changes its own
-		e.Counts = &counts
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old, known := p.latest[e.Object]
@@ -118,8 +114,8 @@ func (p *Progress) redraw() string {
 func (p *Progress) text() string {
 	var missing []string
 	for _, object := range slices.Sorted(maps.Keys(p.latest)) {
-		if c := p.latest[object].Counts; c != nil && c.Capacity < c.Minimum {
-			missing = append(missing, fmt.Sprintf("%s %d/%d", poolOf(object), c.Capacity, c.Minimum))
+		if s := p.latest[object].Size; s != nil && s.Capacity < s.Minimum {
+			missing = append(missing, fmt.Sprintf("%s %d/%d", poolOf(object), s.Capacity, s.Minimum))
 		}
 	}
 	switch {

@@ -81,7 +81,7 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	}
 	for _, p := range report.SpotPools {
 		r := result{Object: "spot_pool/" + describe.PoolName(p.Report), Source: fromCloud}
-		if p.Observed && p.Outcome != outcome.Failed {
+		if p.Counts != nil && p.Outcome != outcome.Failed {
 			r.AsOf = &report.At
 		}
 		r.said, r.Missing = c.pool(p)
@@ -99,7 +99,7 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	}
 	for _, p := range report.StockPools {
 		r := result{Object: p.Summary().Object(), Source: fromCluster}
-		if p.Observed && p.Outcome != outcome.Failed {
+		if p.Status != nil && p.Outcome != outcome.Failed {
 			r.AsOf = &report.At
 		}
 		r.said, r.Missing = c.stockPool(p)
@@ -109,8 +109,22 @@ func (c condition) judge(report reconcile.StatusReport) ([]result, error) {
 	return results, nil
 }
 
+// unobserved is why an object cannot meet a condition now; empty if it was observed without an error.
+func unobserved(absent bool, err *outcome.ErrorReport) string {
+	switch {
+	case err != nil:
+		return "not observed: " + err.Message
+	case absent:
+		return "not observed"
+	}
+	return ""
+}
+
 // pool is the state of a pool, and why it does not meet the condition.
 func (c condition) pool(p spotpools.Description) (said, missing string) {
+	if missing := unobserved(p.Counts == nil, p.Error); missing != "" {
+		return "", missing
+	}
 	wanted, drained := c.number, ""
 	if p.Wanted != nil {
 		drained = "; its exceeded budget drains it to " + describe.Plural(*p.Wanted, "instance")
@@ -123,10 +137,6 @@ func (c condition) pool(p spotpools.Description) (said, missing string) {
 	}
 	said = fmt.Sprintf("capacity %d of %d", p.Capacity, wanted) + drained
 	switch {
-	case p.Error != nil:
-		return said, "not observed: " + p.Error.Message
-	case !p.Observed:
-		return said, "not observed"
 	case p.Phase == declaration.Deleting:
 		return said, "deletion in progress"
 	case c.recovered && p.Phase != declaration.Active:
@@ -146,15 +156,14 @@ func (c condition) pool(p spotpools.Description) (said, missing string) {
 
 // stockPool is the state of a stock pool, and why it does not meet the condition.
 func (c condition) stockPool(p stockpools.Description) (said, missing string) {
+	if missing := unobserved(p.Status == nil, p.Error); missing != "" {
+		return "", missing
+	}
 	said = fmt.Sprintf("%s, %d available and %d in use of %d", p.Phase, p.Available, p.Allocated, p.Desired)
 	if c.available {
 		said = fmt.Sprintf("%d of %d available", p.Available, c.number)
 	}
 	switch {
-	case p.Error != nil:
-		return said, "not observed: " + p.Error.Message
-	case !p.Observed:
-		return said, "not observed"
 	case p.RecordPhase == declaration.Deleting:
 		return said, "deletion in progress"
 	case c.available && p.Available >= c.number, !c.available && p.RecordPhase == declaration.Active && p.Phase == decide.Ready:

@@ -76,7 +76,7 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 	ready, two := condition{text: "ready", ready: true}, condition{text: "available=2", available: true, number: 2}
 	of := func(phase decide.Phase, available int, change func(*stockpools.Description)) stockpools.Description {
 		p := stockpools.Description{RecordPhase: declaration.Active, Report: stockpools.Report{
-			Namespace: "ml", Name: "g1", Observed: true, Outcome: outcome.Done, Status: decide.Status{Phase: phase, Desired: 2, Available: available},
+			Namespace: "ml", Name: "g1", Outcome: outcome.Done, Status: &decide.Status{Phase: phase, Desired: 2, Available: available},
 		}}
 		if change != nil {
 			change(&p)
@@ -100,7 +100,7 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 			two, of(decide.Ready, 2, func(p *stockpools.Description) { p.RecordPhase = declaration.Deleting }), "deletion in progress",
 		},
 		"it was not seen": {
-			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Observed = false }), "not observed",
+			condition{text: "available=0", available: true}, of("", 0, func(p *stockpools.Description) { p.Status = nil }), "not observed",
 		},
 		"its name is taken": {two, of(decide.Degraded, 2, func(p *stockpools.Description) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}

@@ -50,10 +50,10 @@ type Why struct {
 	Declared Declared `json:"declared"`
 	// The alert thresholds.
 	Thresholds []Threshold `json:"thresholds"`
-	// The decisions that a run would make now. Empty if the cluster cannot be observed.
-	Decisions []outcome.Result `json:"decisions"`
-	// Changes to expect, with their times.
-	Next []Step `json:"next"`
+	// The decisions that a run would make now. Absent if the cluster could not be observed.
+	Decisions []outcome.Result `json:"decisions,omitzero"`
+	// Changes to expect, with their times. Absent if the usage could not be measured.
+	Next []Step `json:"next,omitzero"`
 }
 
 // Describe reads the status of every budget that was read. It reads the store only; gpupool usage

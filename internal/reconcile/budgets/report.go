@@ -101,10 +101,11 @@ type Report struct {
 	Action budget.Action `json:"action,omitempty"`
 	// The time zone of the period.
 	TimeZone string `json:"time_zone,omitempty"`
-	// Whether the usage could be measured. If not, its fields are absent.
+	// Whether the usage could be measured.
 	Observed bool `json:"observed"`
 	// The limit, with grants. Absent if the declaration cannot be read.
 	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
+	// Absent if the usage could not be measured.
 	*UsageReport
 	// The grants in force. The limit of the next run includes them.
 	Grants []budget.Grant `json:"grants,omitempty"`

@@ -28,10 +28,10 @@ type Threshold struct {
 	Percent int `json:"percent"`
 	// The threshold in GPU-hours.
 	GPUHours string `json:"gpu_hours"`
-	// Whether the usage reaches it.
-	Reached bool `json:"reached"`
-	// Whether it was reported and has not re-armed.
-	Told bool `json:"told"`
+	// Whether the usage reaches it. Absent if the usage could not be measured.
+	Reached *bool `json:"reached,omitempty"`
+	// Whether it was reported and has not re-armed. Absent if the usage could not be measured.
+	Told *bool `json:"told,omitempty"`
 }
 
 // Step is a change that comes by itself.
@@ -65,12 +65,13 @@ func shareOf(d budget.Declaration, percent int) string {
 // Update replaces the report and the decisions that a run would make now.
 func (e *Description) Update(r Report, decisions []outcome.Result) {
 	e.Report, e.Decisions, e.Next = r, decisions, nil
+	u := r.UsageReport
 	for n := range e.Thresholds {
 		t := &e.Thresholds[n]
-		t.Told = slices.Contains(r.Fired, t.Percent)
-		t.Reached = r.UsageReport != nil && r.UsedPercent != nil && *r.UsedPercent >= int64(t.Percent)
+		if t.Told, t.Reached = nil, nil; u != nil {
+			t.Told, t.Reached = new(slices.Contains(r.Fired, t.Percent)), new(u.UsedPercent != nil && *u.UsedPercent >= int64(t.Percent))
+		}
 	}
-	u := r.UsageReport
 	if u == nil {
 		return
 	}

@@ -139,7 +139,7 @@ func (w *world) stillRunning(o observed) {
 		}
 	}
 	for _, r := range o.report.StockPools {
-		if o.whole && r.Phase == decide.Paused && len(w.cluster.StockPods(r.Namespace+"/"+r.Name)) > 0 {
+		if o.whole && r.Status != nil && r.Phase == decide.Paused && len(w.cluster.StockPods(r.Namespace+"/"+r.Name)) > 0 {
 			w.violated(promisePaused, "%s is %s, and has pods", r.Name, r.Phase)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
@@ -288,6 +289,31 @@ func TestAPoolOfTheAPIExpires(t *testing.T) {
 	events := d.events("delete")
 	if len(events) != 1 || !strings.Contains(strings.Join(events[0].Reasons, " "), "requested by ann") {
 		t.Errorf("its events are %+v", events)
+	}
+}
+
+// outage is an error that fails no job.
+type outage struct{}
+
+func (outage) Error() string                { return "try again" }
+func (outage) ErrorClass() errorclass.Class { return errorclass.Transient }
+
+// TestAPoolExpiresBeforeItIsApplied: the run that deletes it does not observe its pods.
+func TestAPoolExpiresBeforeItIsApplied(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	job := d.submit(aPool(func(p *request.StockPool) { p.Duration = "1h" }), "")
+	d.Cluster.Failing["CreateStock"] = outage{}
+	d.Run()
+	d.is(job.ID, request.Running)
+	d.Cluster.Step(time.Hour)
+	delete(d.Cluster.Failing, "CreateStock")
+	if r := d.Run(); len(r.StockPools) != 1 || !r.StockPools[0].Deleted || r.StockPools[0].Status != nil {
+		t.Errorf("the run deleted %+v", r.StockPools)
+	}
+	d.is(job.ID, request.Running)
+	if d.recorded().Exists() {
+		t.Error("it was not deleted at its expiry")
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
+	stockdecide "github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // A Metric describes a metric.
@@ -28,10 +30,10 @@ func List() ([]Metric, error) {
 	families, err := OfRun(reconcile.Report{
 		FinishedAt: day, Calls: call, Counters: declaration.Counters{}.Plus(0, map[string]int{"launch/done": 1}, call).Count(day, nil),
 		SpotPools: []spotpools.Report{{
-			Name: "train", UID: "u", Observed: true, Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{}},
+			Name: "train", UID: "u", Counts: &spotpool.Counts{}, Nodes: &decide.PoolNodes{NodeStates: &decide.NodeStates{}},
 		}},
 		Budgets:    []budgets.Report{{Name: "team-a", UsageReport: usage, AlertThresholds: []int{80}}},
-		StockPools: []stockpools.Report{{Name: "g1", Observed: true}},
+		StockPools: []stockpools.Report{{Name: "g1", Status: &stockdecide.Status{}}},
 	}, true, day, 0).Gather()
 	var list []Metric
 	for _, f := range families {

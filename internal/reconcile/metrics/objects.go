@@ -78,8 +78,8 @@ func (m exposition) pools(pools []spotpools.Report) {
 		}
 		minimum.WithLabelValues(p.Region, p.Name).Set(float64(p.Minimum))
 		maximum.WithLabelValues(p.Region, p.Name).Set(float64(p.Maximum))
-		if !p.Observed {
-			continue // capacity 0 would be wrong
+		if p.Counts == nil {
+			continue
 		}
 		capacity.WithLabelValues(p.Region, p.Name).Set(float64(p.Capacity))
 		total.WithLabelValues(p.Region, p.Name).Set(float64(p.Total))
@@ -91,7 +91,7 @@ func (m exposition) pools(pools []spotpools.Report) {
 
 // nodes writes nothing of a pool without nodes, nor of one whose cluster was not seen.
 func (m exposition) nodes(pools []spotpools.Report) {
-	pools = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return p.Nodes == nil || !p.Nodes.Observed })
+	pools = slices.DeleteFunc(slices.Clone(pools), func(p spotpools.Report) bool { return p.Nodes == nil || p.Nodes.NodeStates == nil })
 	if len(pools) == 0 {
 		return
 	}
@@ -139,7 +139,7 @@ func (m exposition) stock(pools []stockpools.Report) {
 	available := gauge("gpupool_stock_pool_available", "Ready pods of the stock pool that are not in use.")
 	waiting := gauge("gpupool_stock_pool_waiting", "Pending pods of the stock pool without room on any node.")
 	for _, p := range pools {
-		if !p.Observed {
+		if p.Status == nil {
 			continue
 		}
 		desired.WithLabelValues(p.Namespace, p.Name).Set(float64(p.Desired))

@@ -20,6 +20,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
+	stockdecide "github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
 // store is a store of so many objects of each kind, with a long past.
@@ -40,8 +41,8 @@ func store(pools, spent, stock int) metrics.Status {
 	s := metrics.Status{SpotPools: of(), Budgets: of(), StockPools: of()}
 	for n := range pools {
 		s.SpotPools.SpotPools = append(s.SpotPools.SpotPools, spotpools.Description{Report: spotpools.Report{
-			Name: fmt.Sprint("pool", n), Region: "ap-singapore", UID: "u", Observed: true,
-			Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{}},
+			Name: fmt.Sprint("pool", n), Region: "ap-singapore", UID: "u", Counts: &spotpool.Counts{},
+			Nodes: &decide.PoolNodes{NodeStates: &decide.NodeStates{}},
 		}, State: state.InSync})
 	}
 	for n := range spent {
@@ -54,7 +55,7 @@ func store(pools, spent, stock int) metrics.Status {
 	}
 	for n := range stock {
 		s.StockPools.StockPools = append(s.StockPools.StockPools, stockpools.Description{
-			Report: stockpools.Report{Name: fmt.Sprint("stock", n), Namespace: "ml", Observed: true}, State: state.InSync,
+			Report: stockpools.Report{Name: fmt.Sprint("stock", n), Namespace: "ml", Status: &stockdecide.Status{}}, State: state.InSync,
 		})
 	}
 	return s

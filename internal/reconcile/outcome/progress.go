@@ -4,17 +4,17 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // Event is one step of a run.
 type Event struct {
 	Object  string // "spot_pool/ap-singapore/train"
 	Message string
-	// Counts are the current numbers of the pool; nil if the step has none.
-	Counts *spotpool.Counts
+	Size    *Size // nil if the step has none
 }
+
+// Size is the current size of a pool.
+type Size struct{ Capacity, Minimum int }
 
 // Reporter reports each step of a run to the log and to people who wait.
 type Reporter struct {
@@ -37,13 +37,9 @@ func (p Reporter) HistoryLacks(why string) {
 }
 
 // Report reports a step to people who wait.
-func (p Reporter) Report(object, message string, counts *spotpool.Counts) {
-	if counts != nil {
-		copied := *counts // the caller changes them
-		counts = &copied
-	}
+func (p Reporter) Report(object, message string, size *Size) {
 	if p.Progress != nil {
-		p.Progress(Event{Object: object, Message: message, Counts: counts})
+		p.Progress(Event{Object: object, Message: message, Size: size})
 	}
 }
 

@@ -146,7 +146,7 @@ func (a *actor) do(ctx context.Context, d spotpool.Decision) error {
 
 // showProgress shows which decision is carried out next.
 func (a *actor) showProgress(d spotpool.Decision) {
-	a.flow.Reporter.Report(d.Object, d.String(), &a.pass.latest.plan.Counts)
+	a.flow.Reporter.Report(d.Object, d.String(), a.pass.latest.size())
 }
 
 // steps returns how each kind of decision is carried out.

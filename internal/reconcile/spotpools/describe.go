@@ -26,16 +26,16 @@ type Description struct {
 	Phase declaration.Phase `json:"phase"`
 	// The deletion that is in progress, if any.
 	Deletion *record.Deletion `json:"deletion,omitempty"`
-	// The decisions that a run would make now.
-	Decisions []spotpool.Decision `json:"decisions"`
-	// The pool's instances.
-	Machines []decide.Member `json:"machines"`
-	// Offerings that are cooling down.
-	Cooldowns []markets.Cooldown `json:"cooldowns"`
+	// The decisions that a run would make now. Absent if the pool could not be observed.
+	Decisions []spotpool.Decision `json:"decisions,omitzero"`
+	// The pool's instances. Absent if the pool could not be observed.
+	Machines []decide.Member `json:"machines,omitzero"`
+	// Offerings that are cooling down. Absent if the pool could not be observed.
+	Cooldowns []markets.Cooldown `json:"cooldowns,omitzero"`
 	// Mixed says that the pool can have instances of both charge types.
 	Mixed bool `json:"-"`
-	// The number of launches whose outcome is unknown.
-	Pending int `json:"pending_launches"`
+	// The number of launches whose outcome is unknown. Absent if the pool could not be observed.
+	Pending *int `json:"pending_launches,omitempty"`
 	// The error of the last runs. Absent if the last one succeeded.
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the pool, such as another process with its lock.
@@ -50,10 +50,10 @@ type Description struct {
 type Why struct {
 	// The arguments that limit launches or choose their offering.
 	Declared Declared `json:"declared"`
-	// Each offering, by charge type.
-	Offerings []decide.Appraisal `json:"offerings"`
-	// How each instance counts.
-	Standings []decide.Standing `json:"standings"`
+	// Each offering, by charge type. Absent if the pool could not be observed.
+	Offerings []decide.Appraisal `json:"offerings,omitzero"`
+	// How each instance counts. Absent if the pool could not be observed.
+	Standings []decide.Standing `json:"standings,omitzero"`
 }
 
 // Declared is the part of a declaration that bounds launches or chooses their offering.
@@ -183,6 +183,6 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 	return Description{
 		Report: newReport(d, &plan, loop.Ending{Became: became, Why: nodes.err}), Phase: t.phase, Deletion: of.Deletion, ShortSince: shortSince,
 		Decisions: plan.Decisions, Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Mixed: mixed(d, plan.Members),
-		Pending: len(plan.Journal.Pending), Why: of.Why,
+		Pending: new(len(plan.Journal.Pending)), Why: of.Why,
 	}
 }

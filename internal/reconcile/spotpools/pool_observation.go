@@ -87,6 +87,10 @@ func (l *poolObservation) waits() bool {
 	return len(l.plan.Journal.Pending)+len(l.plan.NodesLeft)+len(l.plan.TokensLeft) > 0
 }
 
+func (l *poolObservation) size() *outcome.Size {
+	return &outcome.Size{Capacity: l.plan.Capacity, Minimum: l.plan.Minimum}
+}
+
 // inProgress counts the launching instances, including those that were not found yet, and the
 // terminating ones.
 func (l *poolObservation) inProgress() (launching, terminating int) {
@@ -160,6 +164,6 @@ func (p *pass) observe(ctx context.Context) error {
 	if drains := p.drainTexts(); len(drains) > 0 {
 		text += "; waiting for " + wording.Some(drains)
 	}
-	p.flow.Reporter.Report(p.declaration.Object(), text, &plan.Counts)
+	p.flow.Reporter.Report(p.declaration.Object(), text, p.latest.size())
 	return nil
 }

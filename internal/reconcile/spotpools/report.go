@@ -18,9 +18,13 @@ type Report struct {
 	Region string `json:"region"`
 	// The pool's UID. Absent if its record cannot be read.
 	UID string `json:"uid,omitempty"`
-	spotpool.Counts
-	// Whether the pool could be observed. If not, its counts are 0 and mean nothing.
+	spotpool.Bounds
+	// The currency of the pool's prices. Absent if unknown.
+	Currency spotpool.Currency `json:"currency,omitempty"`
+	// Whether the pool could be observed.
 	Observed bool `json:"observed"`
+	// Absent if the pool could not be observed.
+	*spotpool.Counts
 	// Whether the run finished the pool's deletion.
 	Deleted bool `json:"deleted,omitempty"`
 	// Whether its budget blocks launches. Absent without a budget or an observation.
@@ -81,16 +85,26 @@ func (p Report) HeldBack() string {
 	return p.Gate.Reason
 }
 
+// Cost returns the hourly price of all instances. Its price is 0 if unknown.
+func (p Report) Cost() spotpool.Cost {
+	of := spotpool.Cost{Currency: p.Currency}
+	if p.Counts != nil {
+		of.Price = p.HourlyPrice
+	}
+	return of
+}
+
 // newReport reports on a pool by its last plan, which is nil if the pool was not observed.
 func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
-	report := Report{Name: d.Name, Region: d.Region, UID: d.UID, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
+	report := Report{
+		Name: d.Name, Region: d.Region, UID: d.UID, Bounds: d.Bounds(), Currency: d.Currency, Observed: p != nil, Outcome: e.Became,
+		Error: outcome.NewErrorReport(e.Why),
+	}
 	if p != nil {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
-		report.Counts, report.Observed, report.Gate = p.Counts, true, newGateReport(d, *p)
+		report.Counts, report.Currency, report.Gate = new(p.Counts), cmp.Or(p.Currency, d.Currency), newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
 		report.Messages, report.Warnings = p.Messages, p.Warnings
 	}
-	report.Counts.Minimum, report.Counts.Maximum = d.Minimum, d.Maximum
-	report.Counts.Currency = cmp.Or(report.Counts.Currency, d.Currency)
 	return report
 }

@@ -11,7 +11,7 @@ import (
 
 // Oversized reports whether a pool is above its maximum, because instances are protected or
 // cannot be terminated now.
-func (p Report) Oversized() bool { return p.Observed && p.Total > p.Maximum }
+func (p Report) Oversized() bool { return p.Counts != nil && p.Total > p.Maximum }
 
 // StateAfter returns the state of a pool after a run; changed says whether the run decided
 // anything.
@@ -36,7 +36,7 @@ func (p Report) lacking() state.State {
 	switch {
 	case p.Hold != nil:
 		return state.OnHold
-	case p.Shortfall > 0:
+	case p.Counts != nil && p.Shortfall > 0:
 		return state.Short
 	case p.Nodes != nil && (p.Nodes.ReplacingSuspended != "" || p.Nodes.NodeStates != nil && p.Nodes.Unknown > 0):
 		return state.Degraded
@@ -48,7 +48,7 @@ func (d Description) state() state.State {
 	launching := func(m decide.Member) bool { return m.Condition == decide.Launching }
 	otherThanDrain := func(d spotpool.Decision) bool { return d.Kind != spotpool.KindDrain }
 	switch phase, lacking := state.OfPhase(d.Phase), d.lacking(); {
-	case d.Failing != nil, d.Outcome == outcome.Failed && d.Observed:
+	case d.Failing != nil, d.Outcome == outcome.Failed && d.Counts != nil:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
 		return state.Unknown
@@ -64,9 +64,9 @@ func (d Description) state() state.State {
 		return state.Progressing
 	case d.Oversized():
 		return state.Oversized
-	case d.Wanted != nil && d.Capacity < d.Minimum:
+	case d.Counts != nil && d.Wanted != nil && d.Capacity < d.Minimum:
 		return state.Drained
-	case d.Nodes != nil && d.Nodes.Observed && d.Nodes.Joining > 0:
+	case d.Nodes != nil && d.Nodes.NodeStates != nil && d.Nodes.Joining > 0:
 		return state.Progressing
 	}
 	return state.InSync

@@ -39,7 +39,10 @@ func (w *work) poolStatus(d spotpool.Declaration, r Report, results []outcome.Re
 	if r.Outcome == outcome.Skipped || w.deleted {
 		return nil
 	}
-	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation, Observed: r.Observed, Capacity: r.Capacity, Total: r.Total, Shortfall: r.Shortfall}
+	s := declaration.PoolStatus{Pool: d.Key(), Generation: d.Generation}
+	if r.Counts != nil {
+		s.Observed, s.Capacity, s.Total, s.Shortfall = true, r.Capacity, r.Total, r.Shortfall
+	}
 	s.Grows, s.Why = r.growth(planned(results), w.unobserved(results))
 	return &s
 }
@@ -75,7 +78,7 @@ func (w *work) unobserved(results []outcome.Result) (n int) {
 // first what an operator has to do first.
 func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	joining := 0
-	if n := p.Nodes; n != nil && n.Observed {
+	if n := p.Nodes; n != nil && n.NodeStates != nil {
 		joining = n.Joining
 	}
 	switch {
@@ -83,6 +86,8 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 		return false, p.Error.Message
 	case p.Hold != nil:
 		return false, fmt.Sprintf("it is on hold %s", p.Hold)
+	case p.Counts == nil:
+		return false, "it could not be observed"
 	case p.Wanted != nil && p.Gate != nil:
 		return false, fmt.Sprintf("budget/%s is exceeded and drains it", p.Gate.Budget)
 	case launches > 0:

@@ -16,7 +16,8 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	of := func(capacity, held int, change func(*Report)) Report {
 		p := Report{
-			Name: "train", Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 4, Capacity: capacity, Total: held},
+			Name: "train", Region: "ap-singapore", Bounds: spotpool.Bounds{Minimum: 2, Maximum: 4},
+			Counts: &spotpool.Counts{Capacity: capacity, Total: held},
 		}
 		p.Shortfall = max(0, p.Minimum-capacity)
 		p.Nodes = &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{Ready: capacity}}
@@ -52,7 +53,8 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 		}), false, "spot A: cooling down; spot B: above max_hourly_cost"},
 		"replacing is suspended": {of(2, 2, func(p *Report) { p.Nodes.ReplacingSuspended = "2 of the pool's 2 nodes fail at once" }), false,
 			"replacing its nodes is suspended: 2 of the pool's 2 nodes fail at once"},
-		"machines join": {of(4, 4, func(p *Report) { p.Nodes.Ready, p.Nodes.Joining = 3, 1 }), true, "of its 4 nodes, joining: 1"},
+		"machines join":       {of(4, 4, func(p *Report) { p.Nodes.Ready, p.Nodes.Joining = 3, 1 }), true, "of its 4 nodes, joining: 1"},
+		"it was not observed": {of(0, 0, func(p *Report) { p.Counts = nil }), false, "it could not be observed"},
 		"what its budget used is unknown": {of(0, 0, func(p *Report) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "what its budget used is unknown"}
 		}), false, "what its budget used is unknown"},
@@ -73,7 +75,7 @@ func TestInstancesJustLaunchedAreGrowth(t *testing.T) {
 	launch := spotpool.Decision{Kind: spotpool.KindLaunch, Count: 2, InstanceIDs: []string{"ins-a", "ins-b"}}
 	results := []outcome.Result{outcome.Of(launch, outcome.Done, nil)}
 	w := &work{seen: &decide.Plan{Result: decide.Result{}}}
-	p := Report{Observed: true, Counts: spotpool.Counts{Minimum: 2, Maximum: 2, Capacity: 2, Total: 2}}
+	p := Report{Bounds: spotpool.Bounds{Minimum: 2, Maximum: 2}, Counts: &spotpool.Counts{Capacity: 2, Total: 2}}
 	if grows, why := p.growth(planned(results), w.unobserved(results)); !grows || why != "just launched: 2" {
 		t.Errorf("after the launch: %t, %s", grows, why)
 	}
@@ -88,7 +90,7 @@ func TestAnAmbiguousNodeIsAState(t *testing.T) {
 	t.Parallel()
 	for ambiguous, want := range []state.State{state.InSync, state.Degraded} {
 		p := Report{
-			Observed: true, Outcome: outcome.Done, Counts: spotpool.Counts{Minimum: 1, Maximum: 2, Capacity: 1, Total: 1},
+			Outcome: outcome.Done, Bounds: spotpool.Bounds{Minimum: 1, Maximum: 2}, Counts: &spotpool.Counts{Capacity: 1, Total: 1},
 			Nodes: &decide.PoolNodes{Observed: true, NodeStates: &decide.NodeStates{Ready: 1 - ambiguous, Unknown: ambiguous}},
 		}
 		d := Description{Report: p}

@@ -24,8 +24,8 @@ type Description struct {
 	RecordPhase declaration.Phase `json:"record_phase"`
 	// The deletion that is in progress, if any.
 	Deletion *record.Deletion `json:"deletion,omitempty"`
-	// The decisions that a run would make now.
-	Decisions []stockpool.Decision `json:"decisions"`
+	// The decisions that a run would make now. Absent if the stock pool could not be observed.
+	Decisions []stockpool.Decision `json:"decisions,omitzero"`
 	// The error of the last runs. Absent if the last one succeeded.
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the stock pool, such as another process with its lock.
@@ -40,12 +40,14 @@ type Description struct {
 type Why struct {
 	// The declared pods.
 	Declared Declared `json:"declared"`
-	// The budgets that cover its pods, and the one that it names, as of the last run.
-	Budgets []decide.Cover `json:"budgets"`
-	// How each pod counts.
-	Standings []decide.Standing `json:"standings"`
-	// The writers of fields of its Deployment. The latest is first.
-	Writers []drift.Writer `json:"writers"`
+	// The budgets that cover its pods, and the one that it names, as of the last run. Absent if the
+	// stock pool could not be observed.
+	Budgets []decide.Cover `json:"budgets,omitzero"`
+	// How each pod counts. Absent if the stock pool could not be observed.
+	Standings []decide.Standing `json:"standings,omitzero"`
+	// The writers of fields of its Deployment. The latest is first. Absent if the stock pool could not
+	// be observed.
+	Writers []drift.Writer `json:"writers,omitzero"`
 }
 
 // Declared is what of a declaration says how many pods there are, and what each asks for.
@@ -121,7 +123,7 @@ func deletes(d stockpool.Declaration) string {
 func (k *kind) describe(ctx context.Context, c connection, t target, all stockpool.Observations, err error, why bool) Description {
 	phase := t.Record.Phase
 	o := Description{
-		RecordPhase: phase, Deletion: record.NewDeletion(phase, t.Record.UpdatedAt, deletes(t.Record.Declaration)), Decisions: []stockpool.Decision{},
+		RecordPhase: phase, Deletion: record.NewDeletion(phase, t.Record.UpdatedAt, deletes(t.Record.Declaration)),
 		Arguments: declared(t.Record.Declaration.WithDefaults()),
 	}
 	if why {
@@ -135,6 +137,7 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 		o.Report = newReport(t.Record.Declaration, decide.Plan{}, loop.Ending{Became: outcome.Failed, Why: err})
 		return o
 	}
+	o.Decisions = []stockpool.Decision{}
 	err = p.judge(ctx)
 	if err == nil && len(p.plan.Decisions) > 0 && p.observation.Deployment == nil { // a foreign one without the label may have its name
 		err = p.observe(ctx)

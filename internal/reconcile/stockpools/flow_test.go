@@ -1,8 +1,10 @@
 package stockpools_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +179,23 @@ func TestAnotherClusterIsNotTouched(t *testing.T) {
 	}
 	if len(d.Cluster.Acts) != acts {
 		t.Errorf("it did %q", d.Cluster.Acts[acts:])
+	}
+}
+
+// TestAnUnobservedPoolIsLoggedWithoutNumbers: a cluster that cannot be reached has no pods to count.
+func TestAnUnobservedPoolIsLoggedWithoutNumbers(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	d.create()
+	w := d.Process()
+	var log bytes.Buffer
+	w.Log = slog.New(slog.NewTextHandler(&log, nil))
+	w.Cluster = func(context.Context) (reconcile.Cluster, error) { return nil, errors.New("no answer") }
+	if _, err := w.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := log.String(); !strings.Contains(text, `msg="stock pool failed" stock_pool=ml/pool-g1 detail=`) {
+		t.Errorf("the log is\n%s", text)
 	}
 }
 

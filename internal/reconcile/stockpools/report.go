@@ -19,9 +19,10 @@ type Report struct {
 	UID string `json:"uid,omitempty"`
 	// The declared `spec_name`.
 	SpecName string `json:"spec_name,omitempty"`
-	// Whether the stock pool could be observed. If not, its counts are 0 and mean nothing.
+	// Whether the stock pool could be observed.
 	Observed bool `json:"observed"`
-	decide.Status
+	// Absent if the stock pool could not be observed.
+	*decide.Status
 	// `api` if a job created the stock pool. Absent if Terraform manages it.
 	ManagedBy string `json:"managed_by,omitempty"`
 	// The requester, if a job created it.
@@ -52,10 +53,15 @@ func (p *Report) PlanDeletion() {
 	}
 }
 
+// newReport reports on a stock pool by its last plan, which is empty if the stock pool was not observed.
 func newReport(d stockpool.Declaration, p decide.Plan, e loop.Ending) Report {
-	return Report{
-		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "", Status: p.Status,
+	report := Report{
+		Name: d.Name, Namespace: d.Namespace, UID: d.UID, SpecName: d.SpecName, Observed: p.Status.Phase != "",
 		ManagedBy: d.ManagedBy, Owner: d.Owner, ExpiresAt: d.ExpiresAt,
 		Outcome: e.Became, Warnings: p.Warnings, Error: outcome.NewErrorReport(e.Why),
 	}
+	if report.Observed {
+		report.Status = new(p.Status)
+	}
+	return report
 }

@@ -19,7 +19,7 @@ func (p Report) StateAfter(changed bool) state.State {
 }
 
 func (p Report) stateOfPhase() state.State {
-	switch p.Phase {
+	switch p.phase() {
 	case decide.Degraded:
 		return state.Degraded
 	case decide.Pausing:
@@ -34,23 +34,31 @@ func (p Report) stateOfPhase() state.State {
 	return state.InSync
 }
 
+// phase returns the phase; empty if the stock pool was not observed.
+func (p Report) phase() decide.Phase {
+	if p.Status == nil {
+		return ""
+	}
+	return p.Phase
+}
+
 func (d Description) state() state.State {
-	switch phase := state.OfPhase(d.RecordPhase); {
-	case d.Failing != nil, d.Outcome == outcome.Failed && d.Observed:
+	switch recorded, phase := state.OfPhase(d.RecordPhase), d.phase(); {
+	case d.Failing != nil, d.Outcome == outcome.Failed && d.Status != nil:
 		return state.Failing
 	case d.Outcome == outcome.Failed:
 		return state.Unknown
-	case phase != "":
-		return phase
-	case d.Phase == decide.Degraded && d.blocked():
+	case recorded != "":
+		return recorded
+	case phase == decide.Degraded && d.blocked():
 		return state.Blocked
-	case d.Phase == decide.Degraded && d.Of(decide.Stocked).Reason == decide.AtMaximum:
+	case phase == decide.Degraded && d.Of(decide.Stocked).Reason == decide.AtMaximum:
 		return state.Short
-	case d.Phase == decide.Degraded:
+	case phase == decide.Degraded:
 		return state.Degraded
 	case len(d.Decisions) > 0:
 		return state.OutOfSync
-	case d.Phase == decide.Pending && d.blocked():
+	case phase == decide.Pending && d.blocked():
 		return state.Blocked
 	}
 	return d.stateOfPhase()

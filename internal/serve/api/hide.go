@@ -63,7 +63,7 @@ func (h *hiding) value(of reflect.Value) {
 		}
 	case reflect.Struct:
 		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Superseded { // it may count pods of other namespaces
-			b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = nil, nil, nil, 0
+			b.Observed, b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = false, nil, nil, nil, 0
 		}
 		switch of.Interface().(type) {
 		case spotpools.Declared, budgets.Declared, stockpools.Declared: // the user declared it, or may read it as a whole

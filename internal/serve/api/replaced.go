@@ -41,8 +41,8 @@ type OperatorStockPool struct {
 	Allocated *int `json:"allocated"`
 	// The phase, or `Unknown` if the stock pool could not be observed.
 	Phase string `json:"phase"`
-	// The generation that was last applied.
-	ObservedGeneration int64 `json:"observedGeneration"`
+	// The generation that was last applied. Null if the stock pool could not be observed.
+	ObservedGeneration *int64 `json:"observedGeneration"`
 	// When the Deployment was last in sync.
 	LastSyncTime *time.Time `json:"lastSyncTime,omitempty"`
 }
@@ -110,7 +110,7 @@ func (a *api) operatorStockPools(ctx context.Context, _ *nothing) (OperatorStock
 		return list, err
 	}
 	pools := all.value.StockPools
-	observed := func(p stockpools.Description) bool { return p.Observed }
+	observed := func(p stockpools.Description) bool { return p.Status != nil }
 	if len(pools) > 0 && !slices.ContainsFunc(pools, observed) { // a client of the operator reads no pods as 0
 		detail := "no stock pool could be observed"
 		if e := pools[0].Error; e != nil {
@@ -124,13 +124,14 @@ func (a *api) operatorStockPools(ctx context.Context, _ *nothing) (OperatorStock
 				Name: p.Name, Namespace: p.Namespace, SpecName: p.SpecName, Image: p.Arguments.Image, Memory: p.Arguments.Memory,
 				GPU: int32(p.Arguments.GPU), Replicas: int32(p.Arguments.Replicas), //nolint:gosec // both are limited
 			},
-			Phase: "Unknown", ObservedGeneration: p.ObservedGeneration,
+			Phase: "Unknown",
 		}
-		if p.Observed {
-			item.Available, item.Allocated, item.Phase = &p.Available, new(max(0, p.Desired-p.Available)), string(p.Status.Phase)
-		}
-		if !p.SyncedAt.IsZero() {
-			item.LastSyncTime = &p.SyncedAt
+		if s := p.Status; s != nil {
+			item.Available, item.Allocated, item.Phase = &s.Available, new(max(0, s.Desired-s.Available)), string(s.Phase)
+			item.ObservedGeneration = &s.ObservedGeneration
+			if !s.SyncedAt.IsZero() {
+				item.LastSyncTime = &s.SyncedAt
+			}
 		}
 		list.Items = append(list.Items, item)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
 // TestSizesFollowEvents goes back from the size of now over each event.
@@ -22,7 +23,7 @@ func TestSizesFollowEvents(t *testing.T) {
 		event(history.Begin, 20, "ins-1"), event(history.Terminate, 30, "ins-0"),
 	}
 	var p spotpools.Description
-	p.Total, p.Minimum = 3, 3
+	p.Minimum, p.Counts = 3, &spotpool.Counts{Total: 3}
 	c := sizes(p, newest, now)
 	var got [][2]int
 	for n, at := range c.Times {

@@ -89,7 +89,7 @@ func (s *site) newObject(ctx context.Context, of string, status reconcile.Status
 	}
 	all := newestFirst(recent.Events)
 	o.Events = all[:min(len(all), eventsAtMost)]
-	if len(one.SpotPools) > 0 && one.SpotPools[0].Observed {
+	if len(one.SpotPools) > 0 && one.SpotPools[0].Counts != nil {
 		o.Chart = sizes(one.SpotPools[0], all, status.At)
 	}
 	if len(one.Budgets) > 0 {

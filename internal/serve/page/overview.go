@@ -267,7 +267,7 @@ func spotPoolList(all []spotpools.Description) list {
 	for _, p := range all {
 		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-"), text("-")}
-		if p.Observed {
+		if p.Counts != nil {
 			r.Cells = []cell{
 				text("%d", p.Capacity), text("%d", p.Minimum), text("%d", p.Shortfall), text("%d", p.Total), text("%d", p.Maximum), text("-"),
 			}
@@ -285,7 +285,7 @@ func stockPoolList(all []stockpools.Description) list {
 	for _, p := range all {
 		r := newRow(p.Summary().Object(), link("stockpools", p.Namespace, p.Name), p.State)
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-")}
-		if p.Observed {
+		if p.Status != nil {
 			r.Cells = []cell{text("%d", p.Available), text("%d", p.Desired), text("%d", p.Allocated), text("%d", p.Waiting), text("%d", p.Replicas)}
 		}
 		l.Rows = append(l.Rows, r)

@@ -12,7 +12,7 @@ func TestPricesOfTwoCurrenciesNameTheirs(t *testing.T) {
 	t.Parallel()
 	pool := func(name string, price spotpool.Price, currency spotpool.Currency) spotpools.Description {
 		return spotpools.Description{Report: spotpools.Report{
-			Name: name, Region: "ap-singapore", Observed: true, Counts: spotpool.Counts{HourlyPrice: price, Currency: currency},
+			Name: name, Region: "ap-singapore", Currency: currency, Counts: &spotpool.Counts{HourlyPrice: price},
 		}}
 	}
 	train, infer, idle := pool("train", 1_900_000, "CNY"), pool("infer", 300_000, "USD"), pool("idle", 0, "USD")

@@ -56,7 +56,10 @@ type Situation struct {
 
 // Plan has the decisions in a situation, and why there are no more.
 type Plan struct {
+	spotpool.Bounds
 	spotpool.Counts
+	// Currency is that of the prices.
+	Currency spotpool.Currency
 	Result
 	Members []Member
 	// Journal is the situation's journal, up to date with the observation. Decisions are not
@@ -81,7 +84,7 @@ type Plan struct {
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
 	if refusal := mismatch(s.Declaration, s.Observation); refusal != "" {
-		return Plan{Counts: count(s.Declaration, nil, 0), Journal: s.Journal, Refusal: refusal}
+		return Plan{Bounds: s.Declaration.Bounds(), Currency: s.Declaration.Currency, Journal: s.Journal, Refusal: refusal}
 	}
 	v, t, r := prepare(s)
 	for _, rule := range v.rules() {
@@ -112,12 +115,15 @@ func prepare(s Situation) (View, Tally, Result) {
 
 func (v View) plan(t Tally, r Result) Plan {
 	r.Warnings = slices.DeleteFunc(r.Warnings, r.hasReason)
-	p := Plan{Counts: v.counts, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold, Nodes: v.nodes}
+	p := Plan{
+		Bounds: v.bounds, Counts: v.counts, Currency: v.Declaration.Currency, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold,
+		Nodes: v.nodes,
+	}
 	if v.drainReason != "" {
 		p.Wanted = new(0)
 	}
 	p.Capacity = t.capacity
-	p.Shortfall = p.Missing()
+	p.Shortfall = p.Missing(p.Counts)
 	if len(r.Notes) == 0 {
 		return p
 	}

@@ -108,6 +108,9 @@ func TestAnObservationOfSomethingElseIsRefused(t *testing.T) {
 	if !strings.HasPrefix(p.Refusal, "spot_pool/ap-singapore/train has its prices in CNY, and this connection in USD") {
 		t.Errorf("decided on prices in another currency: %q", p.Refusal)
 	}
+	if p.Counts != (spotpool.Counts{}) || p.Bounds != s.Declaration.Bounds() {
+		t.Errorf("refused, it counts %+v, and is declared with %+v", p.Counts, p.Bounds)
+	}
 }
 
 // TestAPoolWithoutACurrencyHasThatOfItsPrices: it was stored before pools had one.

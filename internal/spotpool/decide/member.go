@@ -182,8 +182,8 @@ func condition(i spotpool.Instance, unsettledSince time.Time, timeout spotpool.D
 }
 
 // count counts the members, and the instances of pending launches that were not found yet.
-func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
-	c := spotpool.Counts{Minimum: d.Minimum, Maximum: d.Maximum, Total: unseen, Currency: d.Currency}
+func count(of spotpool.Bounds, list []Member, unseen int) spotpool.Counts {
+	c := spotpool.Counts{Total: unseen}
 	for _, m := range list {
 		if !m.counted() {
 			continue
@@ -197,7 +197,7 @@ func count(d spotpool.Declaration, list []Member, unseen int) spotpool.Counts {
 			c.Drifted++
 		}
 	}
-	c.Shortfall = c.Missing()
+	c.Shortfall = of.Missing(c)
 	return c
 }
 

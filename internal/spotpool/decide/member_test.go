@@ -113,8 +113,11 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(opened(seen(pool(size(5, 9)), instance("ins-1"), instance("ins-2", drifted, inZone(zone3)),
 		instance("ins-3", inState(spotpool.StateStopped))), 2))
-	want := spotpool.Counts{Minimum: 5, Maximum: 9, Capacity: 2, Total: 5, Shortfall: 3, Drifted: 1, HourlyPrice: yuan("7"), Currency: "CNY"}
+	want := spotpool.Counts{Capacity: 2, Total: 5, Shortfall: 3, Drifted: 1, HourlyPrice: yuan("7")}
 	if diff := cmp.Diff(want, p.Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if p.Bounds != (spotpool.Bounds{Minimum: 5, Maximum: 9}) || p.Currency != "CNY" {
+		t.Errorf("it is declared with %+v, and has prices in %s", p.Bounds, p.Currency)
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 // PoolNodes is the health of a pool's instances as nodes.
 type PoolNodes struct {
-	// Whether the cluster could be observed. If not, nothing is counted.
+	// Whether the cluster could be observed.
 	Observed bool `json:"observed"`
+	// Absent if the cluster could not be observed.
 	*NodeStates
 	// Why failing nodes are not replaced. Absent if they are.
 	ReplacingSuspended string `json:"replacing_suspended,omitempty"`

@@ -17,7 +17,8 @@ import (
 type View struct {
 	Situation
 	offers      map[spotpool.Market]spotpool.Offer
-	counts      spotpool.Counts // as observed, by the declaration as it stands
+	bounds      spotpool.Bounds // of the declaration as it stands
+	counts      spotpool.Counts // as observed, by these bounds
 	nodes       *PoolNodes      // nil if the pool has none
 	interrupted []Member        // Tencent Cloud reclaims them soon
 	doubtful    []string        // instances with the pool's uid and contradictory data
@@ -32,9 +33,10 @@ func begin(s Situation, u journal.Update) (View, Tally) {
 	s.Journal = j
 	v := View{
 		Situation: s, offers: spotpool.OffersByMarket(s.Observation.Offers), doubtful: contradictions(s.Declaration, s.Observation), unseen: j.Missing(),
+		bounds: s.Declaration.Bounds(),
 	}
 	t := Tally{members: members(s, u, v.offers), sequence: j.LastSequence, cooldowns: j.Cooldowns}
-	v.counts = count(s.Declaration, t.members, v.unseen)
+	v.counts = count(v.bounds, t.members, v.unseen)
 	v.interrupted = slices.DeleteFunc(slices.Clone(t.members), func(m Member) bool { return !m.Interrupted() })
 	t.total, t.capacity, t.coming = v.counts.Total, v.counts.Capacity, v.counts.Capacity
 	t.byCharge, t.byZone = map[spotpool.ChargeType]int{}, map[string]int{}

@@ -18,10 +18,10 @@ const (
 // Phases returns all phases, the best first.
 func Phases() []Phase { return []Phase{Ready, Progressing, Pending, Pausing, Paused, Degraded} }
 
-// Status is the observed state of a stock pool, as stored and printed.
+// Status is the observed state of a stock pool.
 type Status struct {
-	// The phase. Absent if the stock pool could not be observed.
-	Phase Phase `json:"phase,omitempty"`
+	// The phase.
+	Phase Phase `json:"phase"`
 	// The desired number of pods.
 	Desired int `json:"desired"`
 	// The number of pods.
