@@ -33,11 +33,14 @@ var rooms = map[string]struct {
 	"internal/printable":  {pure: true},
 	"internal/weight":     {pure: true},
 	"internal/wording":    {pure: true},
-	"internal/node":       {pure: true, may: []string{module + "internal/wording"}},
-	"internal/problem":    {pure: true, may: []string{module + "internal/duration"}},
+	"internal/reason": {pure: true, may: []string{
+		module + "internal/duration", module + "internal/printable", module + "internal/wording",
+	}},
+	"internal/node":    {pure: true, may: []string{module + "internal/wording"}},
+	"internal/problem": {pure: true, may: []string{module + "internal/duration"}},
 	"internal/spotpool": {pure: true, may: []string{
 		module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass",
-		module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/wording",
+		module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/reason", module + "internal/wording",
 	}},
 	// The parts of a journal, not each other: the journal composes them.
 	"internal/spotpool/launches": {pure: true, may: []string{module + "internal/spotpool", module + "internal/history", module + "internal/wording"}},
@@ -53,7 +56,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/spotpool/decide": {pure: true, may: []string{
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/spotpool/launches", module + "internal/spotpool/fleet",
-		module + "internal/spotpool/markets", module + "internal/node", module + "internal/wording",
+		module + "internal/spotpool/markets", module + "internal/node", module + "internal/reason", module + "internal/wording",
 	}},
 	"internal/exception": {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
 	"internal/gpu": {pure: true, may: []string{
@@ -138,7 +141,8 @@ var rooms = map[string]struct {
 	}},
 	// Not each other: the kinds meet in documents.
 	"internal/reconcile/spotpools": {may: []string{
-		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/wording",
+		module + "internal/exception", module + "internal/errorclass", module + "internal/history", module + "internal/node", module + "internal/reason",
+		module + "internal/wording",
 		module + "internal/reconcile/loop", module + "internal/reconcile/record", module + "internal/reconcile/outcome",
 		module + "internal/reconcile/state", module + "internal/spotpool",
 		module + "internal/spotpool/journal", module + "internal/spotpool/fleet", module + "internal/spotpool/launches", module + "internal/spotpool/markets",
@@ -240,7 +244,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/eventlog", module + "internal/reconcile/outcome", module + "internal/reconcile/jobs",
 		module + "internal/reconcile/usage", module + "internal/history",
 		module + "internal/declaration", module + "internal/request", module + "internal/budget", module + "internal/spotpool",
-		module + "internal/stockpool/decide", module + "internal/ledger", module + "internal/duration",
+		module + "internal/stockpool/decide", module + "internal/ledger", module + "internal/duration", module + "internal/reason",
 		"github.com/danielgtaylor/huma/v2", "k8s.io/apimachinery/pkg/util/validation",
 		module + "internal/errorclass", module + "internal/node", module + "internal/reconcile/state", module + "internal/spotpool/decide",
 		module + "internal/spotpool/markets", module + "internal/stockpool",

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -106,16 +107,16 @@ type Reason struct {
 	Currency Currency `json:"currency,omitempty"`
 	// When the reason expires, if it does.
 	Until time.Time `json:"until,omitzero"`
-	// The reason as text.
-	Text string `json:"text"`
+	// The reason as a sentence.
+	Why reason.Reason `json:"why"`
 }
 
 // String returns the reason for people, with its offering.
 func (r Reason) String() string {
 	if r.Offering == nil {
-		return r.Text
+		return r.Why.String()
 	}
-	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Text)
+	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Why)
 }
 
 // Reasons explain why a pool stays unchanged.
@@ -124,8 +125,8 @@ type Reasons []Reason
 // Texts returns all of them for people.
 func (r Reasons) Texts() []string {
 	var texts []string
-	for _, reason := range r {
-		texts = append(texts, reason.String())
+	for _, because := range r {
+		texts = append(texts, because.String())
 	}
 	return texts
 }
@@ -146,9 +147,9 @@ func (r Reasons) Brief() []string {
 		lines = append(lines, counts)
 	}
 	var others []string
-	for _, reason := range ordered[1:] {
-		if reason.Offering == nil {
-			others = append(others, reason.Text)
+	for _, because := range ordered[1:] {
+		if because.Offering == nil {
+			others = append(others, because.Why.String())
 		}
 	}
 	if len(others) > 0 {
@@ -175,13 +176,13 @@ func (r Reasons) counts() string {
 	}
 	seen := map[place]bool{}
 	byCharge := map[ChargeType]Reasons{}
-	for _, reason := range r {
-		if reason.Offering == nil {
+	for _, because := range r {
+		if because.Offering == nil {
 			continue
 		}
-		if at := (place{*reason.Offering, reason.ChargeType}); !seen[at] {
+		if at := (place{*because.Offering, because.ChargeType}); !seen[at] {
 			seen[at] = true
-			byCharge[reason.ChargeType] = append(byCharge[reason.ChargeType], reason)
+			byCharge[because.ChargeType] = append(byCharge[because.ChargeType], because)
 		}
 	}
 	var texts []string

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // A list is the codes of one type, or the numbers of a package with a prefix.
@@ -80,9 +81,20 @@ func codes(s *source) (string, error) {
 		}
 		b.WriteString("## " + l.title + "\n\n" + about + table([]string{"code", "meaning"}, rows) + "\n")
 	}
-	b.WriteString("## Kubernetes Events\n\nA run creates these Events about what it did because of a budget.\n\n")
+	b.WriteString("## Sentences\n\nWhat gpupool says about an object, by code, with the names of the arguments in braces.\n\n")
+	b.WriteString(table([]string{"code", "text", "remedy"}, sentences()))
+	b.WriteString("\n## Kubernetes Events\n\nA run creates these Events about what it did because of a budget.\n\n")
 	b.WriteString(table([]string{"reason", "type", "decision"}, events()))
 	return b.String(), errors.Join(failed...)
+}
+
+// sentences are the codes of the catalog, with their texts.
+func sentences() [][]string {
+	var rows [][]string
+	for _, e := range reason.Catalog() {
+		rows = append(rows, []string{quoted(string(e.Code)), e.Text, strings.ReplaceAll(e.Remedy, "\n", " ")})
+	}
+	return rows
 }
 
 // events are the Kubernetes Events, by reason.

@@ -167,6 +167,7 @@ var written = map[name]string{
 // forms are the structs as which types write themselves.
 var forms = map[name]name{
 	{"budget", "Pod"}:               {"budget", "podForm"},
+	{"reason", "Reason"}:            {"reason", "Document"},
 	{"reconcile/outcome", "Result"}: {"reconcile/outcome", "resultForm"},
 }
 
@@ -184,6 +185,8 @@ func (w *walk) kind(of name) (string, bool) {
 	switch of.ident {
 	case "string":
 		return "string", true
+	case "any":
+		return "any", true
 	case "bool":
 		return "boolean", true
 	case "int", "int32", "int64":

@@ -10,9 +10,9 @@ import (
 
 func TestASurplusIsNotCalledShort(t *testing.T) {
 	t.Parallel()
-	surplus := spotpool.Reason{Code: spotpool.BecauseSurplus, Text: "1 above the 2 that the pool keeps"}
+	surplus := spotpool.Reason{Code: spotpool.BecauseSurplus}
 	for want, reasons := range map[string]spotpool.Reasons{
-		"surplus: ": {surplus}, "short: ": {surplus, {Code: spotpool.BecauseHold, Text: "it is on hold"}},
+		"surplus: ": {surplus}, "short: ": {surplus, {Code: spotpool.BecauseHold}},
 	} {
 		if got := describe.ShortLabel(spotpools.Report{ShortReasons: reasons}); got != want {
 			t.Errorf("%v is labeled %q, not %q", reasons, got, want)

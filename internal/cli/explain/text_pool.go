@@ -44,9 +44,9 @@ func (p *page) pool(e spotpools.Description) {
 		p.wouldDo(d, d.Reasons)
 	}
 	for _, why := range e.ShortReasons {
-		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed // reported above
-		if why.Offering == nil && !unseen && (e.Gate == nil || why.Text != e.Gate.Reason) {  // offerings have a table
-			p.Add(terminal.Yellow, string(why.Code)+": ", why.Text)
+		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed        // reported above
+		if why.Offering == nil && !unseen && (e.Gate == nil || why.Why.String() != e.Gate.Reason) { // offerings have a table
+			p.Add(terminal.Yellow, string(why.Code)+": ", why.Why.String())
 		}
 	}
 	p.Open(e.Pending, e.Hold)

@@ -75,7 +75,7 @@ func shortPool(t *testing.T) spotpools.Description {
 		Report: spotpools.Report{
 			Name: "train", Region: d.Region, UID: "u", Bounds: plan.Bounds, Currency: plan.Currency, Counts: &plan.Counts,
 			Gate:         &spotpools.GateReport{Budget: "team-b"},
-			ShortReasons: plan.Short, Warnings: plan.Warnings,
+			ShortReasons: plan.Short, Warnings: plan.Warnings.Texts(),
 		},
 		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Mixed: true, ShortSince: s.Journal.ShortSince,
 		Why: &spotpools.Why{

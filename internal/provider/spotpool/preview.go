@@ -157,7 +157,7 @@ func instanceDecisions(decisions []core.Decision) []core.Decision {
 // previewOf describes a plan. Its launches depend on the budget unobserved, whose status was
 // not observed, if there is one.
 func previewOf(plan decide.Plan, unobserved string) preview {
-	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
+	p := preview{actions: make([]string, len(plan.Decisions)), warnings: plan.Warnings.Texts()}
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()

@@ -138,7 +138,7 @@ func (p *pass) leftovers() []string {
 	warnings := slices.Clone(p.warnings)
 	if p.latest != nil && p.declaration.OnDestroy != spotpool.DestroyRetain { // else the marks were removed
 		for _, n := range p.latest.plan.NodesInUse {
-			warnings = append(warnings, n.String())
+			warnings = append(warnings, n.Reason().String())
 		}
 	}
 	return warnings
@@ -233,7 +233,7 @@ func (p *pass) reportWaiting(ctx context.Context, left []string) {
 	}
 	p.waiting = text
 	p.flow.Reporter.Logger().LogAttrs(ctx, slog.LevelInfo, "pool is being destroyed", outcome.About(p.declaration.Object()), slog.String("detail", text))
-	p.flow.Reporter.Report(p.declaration.Object(), text, &p.latest.plan.Counts)
+	p.flow.Reporter.Report(p.declaration.Object(), text, p.latest.size())
 }
 
 // reportLast reports the events of a journal that is about to be removed, and that the pool was

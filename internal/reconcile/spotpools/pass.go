@@ -3,6 +3,7 @@ package spotpools
 import (
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -50,6 +51,6 @@ func (p *pass) plan() *decide.Plan {
 	}
 	plan := p.latest.plan
 	plan.Messages = p.messages
-	plan.Warnings = slices.Concat(p.warnings, plan.Warnings)
+	plan.Warnings = slices.Concat(reason.Remarks(p.warnings), plan.Warnings)
 	return &plan
 }

@@ -104,7 +104,7 @@ func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Currency, report.Gate = new(p.Counts), cmp.Or(p.Currency, d.Currency), newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
-		report.Messages, report.Warnings = p.Messages, p.Warnings
+		report.Messages, report.Warnings = p.Messages, p.Warnings.Texts()
 	}
 	return report
 }

@@ -56,7 +56,7 @@ func newState(p *pass) State {
 	if plan == nil {
 		state.Warnings = append(state.Warnings, p.warnings...)
 	} else {
-		state.Warnings = append(state.Warnings, plan.Warnings...)
+		state.Warnings = append(state.Warnings, plan.Warnings.Texts()...)
 	}
 	return state
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -156,7 +157,7 @@ func (w *work) reportDeletion(e loop.Ending) (Report, []outcome.Result) {
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
 		plan = &decide.Plan{Result: decide.Result{
-			Messages: []string{"its deletion is complete: no instance is left"}, Warnings: w.pass.leftovers(),
+			Messages: []string{"its deletion is complete: no instance is left"}, Warnings: reason.Remarks(w.pass.leftovers()),
 		}}
 	} else if last := w.pass.plan(); last != nil {
 		plan = last

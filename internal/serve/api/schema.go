@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -34,6 +35,7 @@ func newRegistry() huma.Registry {
 		reflect.TypeFor[ledger.Labels]():     reflect.TypeFor[map[string]string](),
 		reflect.TypeFor[json.Number]():       reflect.TypeFor[float64](),
 		reflect.TypeFor[outcome.Result]():    reflect.TypeFor[Decision](),
+		reflect.TypeFor[reason.Reason]():     reflect.TypeFor[reason.Document](),
 		reflect.TypeFor[budget.Pod]():        reflect.TypeFor[map[string]any](),
 	} {
 		r.RegisterTypeAlias(of, as)

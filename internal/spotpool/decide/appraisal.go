@@ -93,10 +93,10 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 			why = more
 		}
 	}
-	a.Code, a.Until, a.Why = why.code, why.until, why.text
+	a.Code, a.Until, a.Why = why.code, why.until, why.why.String()
 	for _, r := range plan.Short { // in addition to the plan's launches elsewhere
 		if a.Code == "" && r.Offering != nil && *r.Offering == o && r.ChargeType == charge {
-			a.Code, a.Until, a.Why = r.Code, r.Until, r.Text
+			a.Code, a.Until, a.Why = r.Code, r.Until, r.Why.String()
 		}
 	}
 	return a

@@ -1,11 +1,9 @@
 package decide
 
 import (
-	"fmt"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // waitForReady reports whether a swap terminates nothing because too few nodes have been
@@ -16,7 +14,7 @@ func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 	if v.Declaration.Nodes == nil || !v.Observation.Cluster.Observed() || t.available > floor {
 		return r, false
 	}
-	var coming, failing []string
+	var coming, failing reason.Names
 	for _, m := range t.members {
 		switch {
 		case m.Available || m.Condition != Running || m.Ending || t.leaving[m.ID]:
@@ -26,14 +24,13 @@ func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 			failing = append(failing, m.ID)
 		}
 	}
-	waits := fmt.Sprintf("%d to be replaced (%s) once more than %s %s been Ready for %s, and %d %s", len(s.members), s.reason,
-		wording.Count(floor, "node"), wording.Have(floor), spotpool.Duration(node.MinReady), t.available, wording.Have(t.available))
+	waits := reason.ReplacedOnceReady(reason.Count(len(s.members)), reason.Text(s.reason), reason.Count(floor), reason.Duration(node.MinReady),
+		reason.Count(t.available))
 	if len(failing) > 0 {
-		r.warnf("%s: %s %s not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes", waits, wording.Some(failing),
-			wording.Are(len(failing)))
+		r.warn(reason.NotReady(waits, failing))
 	}
 	if len(coming) > 0 || len(failing) > 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s", waits)
+		r.short(spotpool.BecauseReplacement, waits)
 	}
 	return r, len(r.Short) > 0
 }

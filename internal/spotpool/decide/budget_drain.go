@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -29,11 +30,10 @@ func announceDrain(v View, t Tally) (_ Tally, r Result) {
 	d, since := v.Declaration, v.Journal.Exceeded.Since
 	switch {
 	case v.drainReason != "":
-		r.warnf("no instances are desired: %s, and on_budget_exceeded is %q. They are launched again once the budget is no longer exceeded", v.drainReason,
-			d.OnBudgetExceeded)
+		r.warn(reason.DrainedByBudget(reason.Text(v.drainReason), reason.Word(d.OnBudgetExceeded)))
 	case !since.IsZero():
-		r.warnf("%s. As on_budget_exceeded is %q, the pool's nodes are drained and its instances terminated from %s on, unless the budget is no "+
-			"longer exceeded by then", v.Gate.Reason, d.OnBudgetExceeded, wording.Instant(since.Add(time.Duration(d.BudgetGracePeriod))))
+		at := reason.Instant{Time: since.Add(time.Duration(d.BudgetGracePeriod))}
+		r.warn(reason.DrainsForBudget(reason.Text(v.Gate.Reason), reason.Word(d.OnBudgetExceeded), at))
 	}
 	return t, r
 }

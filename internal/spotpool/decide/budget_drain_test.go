@@ -48,7 +48,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	b := newBudgeted(t)
 	b.observe(0, spotpool.Gate{})
 	p := b.observe(1, usedUp)
-	shouldSay(t, "warnings", p.Warnings,
+	shouldSay(t, "warnings", p.Warnings.Texts(),
 		`budget/team-a is used up. As on_budget_exceeded is "drain", the pool's nodes are drained and its instances terminated from 2026-03-01T12:31:00Z on, unless the budget is no longer exceeded by then`)
 	if p.Wanted != nil || p.Minimum != 2 {
 		t.Errorf("within the grace, counts are %+v", p.Counts)
@@ -143,8 +143,8 @@ func TestABudgetDrainAndTheRest(t *testing.T) {
 	some := due(newBudgeted(t))
 	protected(&some.s.Observation.Instances[0])
 	p = some.observe(60, usedUp, drainSecond)
-	if told := strings.Join(p.Warnings, "\n"); !strings.Contains(told, "1 instance of a pool that is drained cannot be terminated: protected") {
-		t.Errorf("warnings are %q", p.Warnings)
+	if told := strings.Join(p.Warnings.Texts(), "\n"); !strings.Contains(told, "1 instance of a pool that is drained cannot be terminated: protected") {
+		t.Errorf("warnings are %q", p.Warnings.Texts())
 	}
 
 	// A failed node is not replaced, a drifted one not refreshed, and spot not paid more for.

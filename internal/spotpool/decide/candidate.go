@@ -2,14 +2,13 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // candidate is an offering that may launch.
@@ -28,7 +27,7 @@ type candidate struct {
 // obstacle is why an offering cannot launch; the zero value is none.
 type obstacle struct {
 	code  spotpool.Code
-	text  string
+	why   reason.Reason
 	until time.Time // when it ends; zero if that is unknown
 }
 
@@ -40,7 +39,7 @@ type skipped struct {
 
 func (p skipped) reason() spotpool.Reason {
 	return spotpool.Reason{
-		Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Currency: p.currency, Until: p.until, Text: p.text,
+		Code: p.code, Offering: &p.offering, ChargeType: p.market.ChargeType, Price: p.listed, Currency: p.currency, Until: p.until, Why: p.why,
 	}
 }
 
@@ -69,12 +68,11 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 	if v.Observation.Offers != nil {
 		switch {
 		case !sold:
-			return c, obstacle{code: spotpool.BecauseNotSold, text: "not sold: the zone does not offer it"}
+			return c, obstacle{code: spotpool.BecauseNotSold, why: reason.NotSold()}
 		case offer.Stock == spotpool.StockNone:
-			return c, obstacle{code: spotpool.BecauseSoldOut, text: "sold out: Tencent Cloud has no stock"}
+			return c, obstacle{code: spotpool.BecauseSoldOut, why: reason.SoldOut()}
 		case charge == spotpool.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
-			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, text: fmt.Sprintf("the market price of %s is above spot_max_price %s",
-				v.Declaration.Currency.Hourly(offer.Price), o.SpotMaxPrice)}
+			return c, obstacle{code: spotpool.BecauseAboveMaxPrice, why: reason.AboveSpotMaxPrice(v.amount(offer.Price), amountOf(o.SpotMaxPrice))}
 		}
 	}
 	for _, cooldown := range t.cooldowns {
@@ -85,15 +83,15 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 				c.batch = cooldown.Batch
 				c.smaller = obstacle{
 					code: spotpool.BecauseBatch, until: cooldown.Until,
-					text: fmt.Sprintf("no more than %d at once until %s (%s)", c.batch, wording.Instant(cooldown.Until), cooldown.Detail),
+					why: reason.SmallerBatch(reason.Count(c.batch), reason.Instant{Time: cooldown.Until}, reason.Word(cooldown.Detail)),
 				}
 			}
 		case cooldown.Cause.Soft():
 			c.avoided = cooldown.String()
 		case cooldown.Cause == markets.CausedByQuota:
-			return c, obstacle{code: spotpool.BecauseQuota, text: cooldown.String(), until: cooldown.Until}
+			return c, obstacle{code: spotpool.BecauseQuota, why: reason.CoolingDown(reason.Text(cooldown.String())), until: cooldown.Until}
 		default:
-			return c, obstacle{code: spotpool.BecauseCooldown, text: cooldown.String(), until: cooldown.Until}
+			return c, obstacle{code: spotpool.BecauseCooldown, why: reason.CoolingDown(reason.Text(cooldown.String())), until: cooldown.Until}
 		}
 	}
 	_, why := withinQuota(v, t, c, 1)
@@ -142,8 +140,7 @@ func withinQuota(v View, t Tally, c candidate, n int) (int, obstacle) {
 	}
 	left = max(0, left-t.vCPUs[zone])
 	if fits := left / each; fits < n {
-		return fits, obstacle{code: spotpool.BecauseQuota, text: fmt.Sprintf("the account's spot quota in %s has %d vCPUs left, and one instance needs %d",
-			zone, left, each)}
+		return fits, obstacle{code: spotpool.BecauseQuota, why: reason.QuotaUsedUp(reason.Word(zone), reason.Count(left), reason.Count(each))}
 	}
 	return n, obstacle{}
 }
@@ -156,16 +153,23 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 	case limit == 0:
 		return n, obstacle{}
 	case c.price == 0:
-		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "its price is unknown, so max_hourly_cost could not be kept"}
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, why: reason.PriceUnknown()}
 	case v.unpriced != "":
-		return 0, obstacle{code: spotpool.BecausePriceUnknown, text: "the price of " + v.unpriced + " is unknown, so max_hourly_cost could not be kept"}
+		return 0, obstacle{code: spotpool.BecausePriceUnknown, why: reason.OtherPriceUnknown(reason.Names{v.unpriced})}
 	}
 	left := max(0, limit-t.spent)
 	return int(min(spotpool.Price(n), left/c.price)), obstacle{
 		code: spotpool.BecauseHourlyCap,
-		text: fmt.Sprintf("%s in addition to the pool's %s would exceed max_hourly_cost %s", v.Declaration.Currency.Hourly(c.price), t.spent, limit),
+		why:  reason.AboveHourlyCap(v.amount(c.price), amountOf(t.spent), amountOf(limit)),
 	}
 }
+
+// amount returns a price in the pool's currency, and amountOf one beside it.
+func (v View) amount(p spotpool.Price) reason.Price {
+	return reason.Price{Amount: p.String(), Currency: string(v.Declaration.Currency)}
+}
+
+func amountOf(p spotpool.Price) reason.Price { return reason.Price{Amount: p.String()} }
 
 // trueFirst sorts true before false.
 func trueFirst(a, b bool) int {

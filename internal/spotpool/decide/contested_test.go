@@ -38,8 +38,8 @@ func TestContestedInstancesAreLeftAlone(t *testing.T) {
 					p := decide.Decide(inCluster(s, nodes...))
 					s.Journal = p.Journal
 					shouldDecide(t, p)
-					if warnings := strings.Join(p.Warnings, "\n"); !strings.Contains(warnings, "has the address of ins-1") {
-						t.Errorf("warnings are %q", p.Warnings)
+					if warnings := strings.Join(p.Warnings.Texts(), "\n"); !strings.Contains(warnings, "has the address of ins-1") {
+						t.Errorf("warnings are %q", p.Warnings.Texts())
 					}
 				}
 			})
@@ -67,10 +67,10 @@ func TestAReadyNodeIsNeverDeleted(t *testing.T) {
 	}
 	step(0, node.ReadyTrue, -time.Hour)
 	p := step(2*time.Minute, node.ReadyTrue, time.Minute)
-	warned := strings.Join(p.Warnings, "\n")
+	warned := strings.Join(p.Warnings.Texts(), "\n")
 	for _, says := range []string{"node node-ins-2 has the address of ins-3 and the provider ID of ins-2", "node node-ins-2 is used by another machine"} {
 		if !strings.Contains(warned, says) {
-			t.Errorf("warnings are %q, and lack %q", p.Warnings, says)
+			t.Errorf("warnings are %q, and lack %q", p.Warnings.Texts(), says)
 		}
 	}
 	step(3*time.Minute, node.ReadyFalse, 3*time.Minute)

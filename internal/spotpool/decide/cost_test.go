@@ -153,10 +153,10 @@ func TestNothingIsLaunchedBesideAnUnknownPrice(t *testing.T) {
 			}
 		}
 		shouldSay(t, "short", p.Short.Texts(), "spot GN7.2XLARGE32 in ap-singapore-2: the price of "+what+" is unknown, so max_hourly_cost could not be kept")
-		shouldSay(t, "warnings", p.Warnings, "the price of "+what+" is unknown: nothing is launched, since max_hourly_cost could not be kept")
+		shouldSay(t, "warnings", p.Warnings.Texts(), "the price of "+what+" is unknown: nothing is launched, since max_hourly_cost could not be kept")
 		s.Declaration.MaxHourlyCost = 0
 		if p := decide.Decide(s); len(p.Decisions) == 0 || len(p.Warnings) > 0 {
-			t.Errorf("%s without a cap: %v, warnings %q", what, summaries(p), p.Warnings)
+			t.Errorf("%s without a cap: %v, warnings %q", what, summaries(p), p.Warnings.Texts())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
@@ -110,11 +111,11 @@ func prepare(s Situation) (View, Tally, Result) {
 		v = v.drainForBudget()
 	}
 	v.Journal.Surplus = v.surplusTime(t)
-	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: update.Nodes.Remarks}
+	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: reason.Remarks(update.Nodes.Remarks)}
 }
 
 func (v View) plan(t Tally, r Result) Plan {
-	r.Warnings = slices.DeleteFunc(r.Warnings, r.hasReason)
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w reason.Reason) bool { return r.hasReason(w.String()) })
 	p := Plan{
 		Bounds: v.bounds, Counts: v.counts, Currency: v.Declaration.Currency, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold,
 		Nodes: v.nodes,

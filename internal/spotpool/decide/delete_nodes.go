@@ -1,11 +1,11 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 )
@@ -19,11 +19,9 @@ const untilSilent = 3 * time.Minute
 // kubelet still reports: another machine registered as this Node. It is never deleted.
 type NodeInUse struct{ Name, InstanceID string }
 
-// String warns of the node, and names the command that removes its mark.
-func (n NodeInUse) String() string {
-	return fmt.Sprintf("node %s is used by another machine: its instance %s is gone, and its kubelet reported afterwards. It is not deleted. "+
-		"If that machine must register again, drain and delete the node. Otherwise remove the pool's mark from it:\n"+
-		"kubectl annotate node %s gpupool/pool-uid-", n.Name, n.InstanceID, n.Name)
+// Reason warns of the node, and names the command that removes its mark.
+func (n NodeInUse) Reason() reason.Reason {
+	return reason.NodeInUse(reason.Node(n.Name), reason.Word(n.InstanceID))
 }
 
 // inUse reports whether another machine uses the Node of an instance that is gone for sure.
@@ -42,7 +40,7 @@ func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 		case v.inUse(past, n):
 			used := NodeInUse{n.Name, past.InstanceID}
 			r.NodesInUse = append(r.NodesInUse, used)
-			r.Warnings = append(r.Warnings, used.String())
+			r.warn(used.Reason())
 		case !past.Confirmed || !n.Silent() || slices.Contains(v.SoFar.Forgotten, past.InstanceID):
 			r.NodesLeft = append(r.NodesLeft, n.Name)
 		default:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -13,7 +14,7 @@ import (
 // those whose nodes must be drained first. A member of neither is kept, and the result says
 // why: the cluster is unknown, its node is ambiguous, or its drain timed out. A node that was
 // uncordoned since its drain is drained again.
-func splitDrained(v View, t Tally, list []Member, reason string) (now, drains []Member, r Result) {
+func splitDrained(v View, t Tally, list []Member, because string) (now, drains []Member, r Result) {
 	if v.Declaration.Nodes == nil {
 		return list, nil, r
 	}
@@ -21,22 +22,21 @@ func splitDrained(v View, t Tally, list []Member, reason string) (now, drains []
 	for _, m := range list {
 		switch m.Match.Standing {
 		case node.Unseen:
-			r.shortf(spotpool.BecauseCluster, "the cluster was not observed: nothing is drained, replaced or terminated")
+			r.short(spotpool.BecauseCluster, reason.ClusterUnobserved())
 			continue
 		case node.Contested:
-			r.shortf(spotpool.BecauseCluster, "%s is to be terminated (%s), but its node is ambiguous: %s", m.ID, reason, m.Match.Why)
+			r.short(spotpool.BecauseCluster, reason.NodeAmbiguous(reason.Word(m.ID), reason.Text(because), reason.Text(m.Match.Why)))
 			continue
 		case node.Present:
 			if m.State != spotpool.StateRunning && m.State != spotpool.StateServiceLiveMigrate {
 				break // nothing runs there
 			}
 			if m.Drain.Rests(v.Now) && !v.overrides(m) {
-				r.shortf(spotpool.BecauseDrain, "%s was kept at %s (%s): it is drained again an hour later", m.ID, wording.Instant(m.Drain.EndedAt),
-					m.Drain.WhyKept())
+				r.short(spotpool.BecauseDrain, reason.NodeKept(reason.Word(m.ID), reason.Instant{Time: m.Drain.EndedAt}, reason.Text(m.Drain.WhyKept())))
 				continue
 			}
 			if refused != "" && !m.Drain.Open() {
-				r.shortf(spotpool.BecauseDrain, "%s is to be terminated (%s), but its node is not drained: %s", m.ID, reason, refused)
+				r.short(spotpool.BecauseDrain, reason.NodeNotDrained(reason.Word(m.ID), reason.Text(because), reason.Text(refused)))
 				continue
 			}
 			if !m.Drain.Ends() || m.Drain.UID != m.Node.UID || !m.Node.Cordoned && !slices.Contains(v.SoFar.Drained, m.ID) {
@@ -58,13 +58,13 @@ func (v View) overrides(m Member) bool {
 }
 
 // drain drains the nodes of members that are to be terminated, each once in a run.
-func drain(v View, list []Member, refresh bool, reason string) (r Result) {
+func drain(v View, list []Member, refresh bool, because string) (r Result) {
 	for _, m := range list {
 		if slices.Contains(v.SoFar.Drained, m.ID) {
-			r.shortf(spotpool.BecauseDrain, "%s is to be terminated (%s) after its drain: %s", m.ID, reason, m.Drain)
+			r.short(spotpool.BecauseDrain, reason.NodeDraining(reason.Word(m.ID), reason.Text(because), reason.Text(m.Drain.String())))
 			continue
 		}
-		why := []string{reason, "chosen: " + describe(m)}
+		why := []string{because, "chosen: " + describe(m)}
 		if m.Drain.Phase == node.Draining {
 			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left,
 				wording.Plural(m.Drain.Left, "pod", "pods")))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -23,18 +24,16 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	}
 	if !v.Observation.Cluster.Observed() {
 		if len(t.members) > 0 {
-			r.shortf(spotpool.BecauseCluster, "the cluster was not observed: nothing is drained, replaced or terminated")
+			r.short(spotpool.BecauseCluster, reason.ClusterUnobserved())
 		}
 		return t, r
 	}
 	suspended := v.nodes.ReplacingSuspended
-	if suspended != "" {
-		resumes, release := "It resumes when fewer fail. Check the nodes:", ""
-		if v.Journal.FailingEarly(d) != "" {
-			resumes = "It resumes once a node has worked for an hour, or the configuration changes. Check the nodes, and resume it:"
-			release = "\ngpupool release " + d.Key()
-		}
-		r.warnf("replacement is suspended: %s. %s\ngpupool status %s --machines%s", suspended, resumes, d.Key(), release)
+	switch why, pool := reason.Text(suspended), reason.Word(d.Key()); {
+	case suspended != "" && v.Journal.FailingEarly(d) != "":
+		r.warn(reason.ReplacingSuspendedEarly(why, pool))
+	case suspended != "":
+		r.warn(reason.ReplacingSuspended(why, pool))
 	}
 	var changes []fleet.Replacement
 	var cooldowns markets.Cooldowns // of the markets of failed nodes
@@ -45,16 +44,15 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
 		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Interrupted(), !m.counted() || !m.expendable() || !m.endable():
 		case v.nodes.ReplacingAwaits != "":
-			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s), but not while %s: they may recover together", m.ID, whyFailed(v, m),
-				v.nodes.ReplacingAwaits)
+			r.short(spotpool.BecauseReplacement, reason.ReplacingAwaits(reason.Word(m.ID), whyFailed(v, m), reason.Text(v.nodes.ReplacingAwaits)))
 		case !v.mayLaunch():
-			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) once launches are possible", m.ID, whyFailed(v, m))
+			r.short(spotpool.BecauseReplacement, reason.ReplacedOnceLaunchable(reason.Word(m.ID), whyFailed(v, m)))
 		case room <= 0:
-			r.shortf(spotpool.BecauseReplacement, "%s is to be replaced (%s) by the next run: max_replacements_per_run is %d", m.ID, whyFailed(v, m),
-				d.Nodes.MaxReplacementsPerRun)
+			r.short(spotpool.BecauseReplacement,
+				reason.ReplacedByNextRun(reason.Word(m.ID), whyFailed(v, m), reason.Count(d.Nodes.MaxReplacementsPerRun)))
 		default:
 			room--
-			why := whyFailed(v, m)
+			why := string(whyFailed(v, m))
 			changes = append(changes, fleet.Replacement{
 				InstanceID: m.ID, Configuration: spotpool.UnknownConfigurationTag(d.Configuration), Since: v.Now, Why: why,
 				Early: !m.Drifted && !v.proven(m),
@@ -139,19 +137,18 @@ func endReplaced(v View, t Tally) (_ Tally, r Result) {
 		list = list[:n]
 	}
 	if len(list) == 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s %s terminated once %s", wording.Some(ids(replaced)), wording.Are(len(replaced)),
-			wording.Plural(len(replaced), "its replacement works", "their replacements work"))
+		r.short(spotpool.BecauseReplacement, reason.TerminatedOnceReplaced(ids(replaced)))
 		return t, r
 	}
-	return terminate(v, t, list, false, "replaced: "+whyFailed(v, list[0]))
+	return terminate(v, t, list, false, "replaced: "+string(whyFailed(v, list[0])))
 }
 
-func whyFailed(v View, m Member) string {
+func whyFailed(v View, m Member) reason.Text {
 	name := m.Node.Name
 	if k, known := v.Journal.Of(m.ID); known && name == "" { // its Node is gone
 		name = k.Node.Name
 	}
-	return failure(*v.Declaration.Nodes, m.Health, name)
+	return reason.Text(failure(*v.Declaration.Nodes, m.Health, name))
 }
 
 // failure says why an instance in this health is replaced.

@@ -1,8 +1,8 @@
 package decide
 
 import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // reportHold says what is not done because of the hold. A launch whose outcome is unknown is
@@ -10,22 +10,20 @@ import (
 // retried after the hold.
 func reportHold(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
-	reason, surplus := v.Hold.Reason(d), t.total-v.unseen-d.Maximum
+	hold, surplus := reason.Text(v.Hold.Reason(d)), t.total-v.unseen-d.Maximum
 	switch {
 	case t.coming < d.Minimum:
-		r.because(spotpool.Reason{Code: spotpool.BecauseHold, Until: v.Hold.Until, Text: reason})
+		r.because(spotpool.Reason{Code: spotpool.BecauseHold, Until: v.Hold.Until, Why: reason.OnHold(hold)})
 	case surplus > 0:
-		r.warnf("%d %s above maximum %d: %s", surplus, wording.Plural(surplus, "instance", "instances"), d.Maximum, reason)
+		r.warn(reason.AboveMaximumOnHold(reason.Count(surplus), reason.Count(d.Maximum), hold))
 	default:
-		r.warnf("%s", reason)
+		r.warn(reason.OnHold(hold))
 	}
 	if len(v.interrupted) > 0 {
-		r.warnf("%s: on hold, %s replacement is not launched, and no node is drained", reclaims(v.interrupted),
-			wording.Plural(len(v.interrupted), "its", "their"))
+		r.warn(reason.ReclaimedOnHold(reclaimed(v.interrupted), reason.Count(len(v.interrupted))))
 	}
 	for _, intent := range v.Journal.Pending {
-		r.shortf(spotpool.BecauseOpenLaunch, "launch %d of %s has an unknown outcome, and is retried after the hold",
-			intent.Request.Sequence, wording.Count(intent.Request.Count, "instance"))
+		r.short(spotpool.BecauseOpenLaunch, reason.LaunchAfterHold(reason.Count(intent.Request.Sequence), reason.Count(intent.Request.Count)))
 	}
 	return t, r
 }

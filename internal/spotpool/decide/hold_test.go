@@ -39,7 +39,7 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 		if diff := cmp.Diff(free.Counts, p.Counts); diff != "" {
 			t.Fatalf("counts (-free +held)\n%s", diff)
 		}
-		if told := strings.Join(append(p.Short.Texts(), p.Warnings...), "\n"); !strings.Contains(told,
+		if told := strings.Join(append(p.Short.Texts(), p.Warnings.Texts()...), "\n"); !strings.Contains(told,
 			"on hold by ann until 2026-03-01T13:00:00Z: looking at nodes") {
 			t.Fatalf("told %q", told)
 		}
@@ -65,7 +65,7 @@ func TestAHoldSaysHowManyAreAboveMaximum(t *testing.T) {
 		"none, and a launch is open": {opened(seen(pool(size(1, 3)), one), 2), reason},
 	} {
 		c.situation.Hold = &hold
-		if diff := cmp.Diff([]string{c.want}, decide.Decide(c.situation).Warnings); diff != "" {
+		if diff := cmp.Diff([]string{c.want}, decide.Decide(c.situation).Warnings.Texts()); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
 		}
 	}
@@ -138,6 +138,6 @@ func TestAPoolThatNoLongerHasNodesRemovesItsMarks(t *testing.T) {
 		nodeOf("ins-2", func(n *node.Node) { n.Pool = uid }), nodeOf("ins-3", func(n *node.Node) { n.Pool = "ffff" }))
 	s.Declaration.Nodes = nil
 	if p := decide.Decide(s); len(p.Marked) != 1 || p.Marked[0].Name != "node-ins-2" || len(p.Unmarked) > 0 || len(p.Warnings) > 0 {
-		t.Errorf("to lose their marks are %+v, to be marked %+v, and warnings are %q", p.Marked, p.Unmarked, p.Warnings)
+		t.Errorf("to lose their marks are %+v, to be marked %+v, and warnings are %q", p.Marked, p.Unmarked, p.Warnings.Texts())
 	}
 }

@@ -139,7 +139,7 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(open).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) still has none of the pool's tags: counted in the total, and never terminated by the pool. Set the "+
+	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) still has none of the pool's tags: counted in the total, and never terminated by the pool. Set the "+
 		"tag gpupool/uid = "+uid+", or terminate")
 }
 
@@ -279,7 +279,7 @@ func TestAPoolWithoutAJournalLaunchesNothing(t *testing.T) {
 		"nothing is launched until 2026-03-01T12:10:00Z. Any apply or reconcile after that launches the missing instances"
 	shouldSay(t, "short", p.Short.Texts(), why)
 	s.Observation.Instances = append(s.Observation.Instances, instance("ins-2"))
-	shouldSay(t, "warnings", decide.Decide(s).Warnings, why) // it lacks nothing, and may in a moment
+	shouldSay(t, "warnings", decide.Decide(s).Warnings.Texts(), why) // it lacks nothing, and may in a moment
 	s.Observation.Instances = s.Observation.Instances[:1]
 	s.Journal, s.Now = p.Journal.Salted("another"), noon.Add(10*time.Minute)
 	shouldDecide(t, decide.Decide(s))

@@ -2,12 +2,11 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // countReclaims counts members that Tencent Cloud reclaims soon as leaving.
@@ -25,8 +24,7 @@ func endInterrupted(v View, t Tally) (Tally, Result) {
 			now = append(now, m)
 		}
 	}
-	reason := cmp.Or(v.drainReason, aboveMaximum(v, total))
-	return t, Result{Decisions: termination(v, now, false, reason)}
+	return t, Result{Decisions: termination(v, now, false, cmp.Or(v.drainReason, aboveMaximum(v, total)))}
 }
 
 // drainInterrupted drains the nodes of members that Tencent Cloud reclaims, after the launch of
@@ -34,17 +32,16 @@ func endInterrupted(v View, t Tally) (Tally, Result) {
 // anyway.
 func drainInterrupted(v View, t Tally) (_ Tally, r Result) {
 	if missing := v.Declaration.Minimum - t.coming; len(v.interrupted) > 0 && missing > 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s, and %s replacement is launched later", reclaims(v.interrupted),
-			wording.Plural(len(v.interrupted), "its", "their"))
+		r.short(spotpool.BecauseReplacement, reason.ReplacedLater(reclaimed(v.interrupted), reason.Count(len(v.interrupted))))
 	}
 	for _, m := range v.interrupted {
 		spent := m.Drain.TakenAt.IsZero() || m.Drain.TakenAt.Equal(m.TakenAt)
 		switch {
 		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
 		case slices.Contains(v.SoFar.Drained, m.ID):
-			r.shortf(spotpool.BecauseDrain, "%s, and its node is drained: %s", reclaims([]Member{m}), m.Drain)
+			r.short(spotpool.BecauseDrain, reason.ReclaimedDraining(reclaimed([]Member{m}), reason.Text(m.Drain.String())))
 		default:
-			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, reclaims([]Member{m}))
+			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, reclaimed([]Member{m}).String())
 			d.TakenAt = m.TakenAt
 			r.Decisions = append(r.Decisions, d)
 		}
@@ -52,8 +49,8 @@ func drainInterrupted(v View, t Tally) (_ Tally, r Result) {
 	return t, r
 }
 
-// reclaims says which members Tencent Cloud reclaims, and when the first of them.
-func reclaims(interrupted []Member) string {
+// reclaimed says which members Tencent Cloud reclaims, and when the first of them.
+func reclaimed(interrupted []Member) reason.Reason {
 	first := slices.MinFunc(interrupted, func(a, b Member) int { return a.TakenAt.Compare(b.TakenAt) })
-	return fmt.Sprintf("Tencent Cloud reclaims %s at %s", wording.Some(ids(interrupted)), wording.Instant(first.TakenAt))
+	return reason.Reclaimed(ids(interrupted), reason.Instant{Time: first.TakenAt})
 }

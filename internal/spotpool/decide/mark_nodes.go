@@ -1,6 +1,9 @@
 package decide
 
-import "github.com/gpupool/terraform-provider-gpupool/internal/node"
+import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+)
 
 // markNodes lists the nodes of members without the pool's mark. They are marked on hold, too.
 // Without the mark, interruption notices of a node are ignored, and it is not deleted once its
@@ -17,8 +20,7 @@ func markNodes(v View, t Tally) (_ Tally, r Result) {
 		case m.Node.Pool == "":
 			r.Unmarked = append(r.Unmarked, m.Node)
 		default:
-			r.warnf("node %s of %s has the mark of another pool (uid %s). Its interruption notices are ignored, and it is not deleted when its "+
-				"instance is gone. Remove the mark:\nkubectl annotate node %s gpupool/pool-uid-", m.Node.Name, m.ID, m.Node.Pool, m.Node.Name)
+			r.warn(reason.NodeOfOtherPool(reason.Node(m.Node.Name), reason.Word(m.ID), reason.Word(m.Node.Pool)))
 		}
 	}
 	return t, r

@@ -92,7 +92,7 @@ func TestForeignInstances(t *testing.T) {
 	if p.Total != 0 || len(p.Members) > 0 || len(p.Journal.Known) > 0 {
 		t.Errorf("total %d, members %v, recorded %v", p.Total, p.Members, p.Journal.Known)
 	}
-	shouldSay(t, "warnings", p.Warnings,
+	shouldSay(t, "warnings", p.Warnings.Texts(),
 		"ins-3 (account 200, ap-singapore), ins-4 (account 100012345678, ap-tokyo) have this pool's uid, but not its account or region: ignored")
 
 	unowned := pool(func(d *spotpool.Declaration) { d.UID = "" })

@@ -377,7 +377,7 @@ func TestAnotherConfigurationMayJoin(t *testing.T) {
 	if len(p.Replacing) > 0 {
 		t.Errorf("%v are replaced", p.Replacing)
 	}
-	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 instances in a row failed before they had worked for an hour. "+
+	shouldSay(t, "warnings", p.Warnings.Texts(), "replacement is suspended: 2 instances in a row failed before they had worked for an hour. "+
 		"It resumes once a node has worked for an hour, or the configuration changes. Check the nodes, and resume it:\n"+
 		"gpupool status ap-singapore/train --machines\ngpupool release ap-singapore/train")
 	s.Declaration.ImageID = "img-another1"

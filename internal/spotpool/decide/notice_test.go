@@ -96,7 +96,7 @@ func TestAHoldStopsWhatANoticeAsksFor(t *testing.T) {
 	s.Hold = &hold
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z: on hold, its replacement is not launched, and no "+
+	shouldSay(t, "warnings", p.Warnings.Texts(), "Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z: on hold, its replacement is not launched, and no "+
 		"node is drained")
 }
 

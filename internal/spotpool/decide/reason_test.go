@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
@@ -54,7 +55,7 @@ func TestReasonsAreData(t *testing.T) {
 	p := decide.Decide(many())
 	counts := map[spotpool.Code]int{}
 	for _, reason := range p.Short {
-		if counts[reason.Code]++; reason.Offering == nil || reason.ChargeType != spotpool.Spot || reason.Text == "" {
+		if counts[reason.Code]++; reason.Offering == nil || reason.ChargeType != spotpool.Spot || reason.Why.String() == "" {
 			t.Errorf("a reason of an offering is %+v", reason)
 		}
 	}
@@ -69,7 +70,9 @@ func TestReasonsAreData(t *testing.T) {
 		!strings.HasPrefix(string(text), want) {
 		t.Errorf("%v, %s, want %s…", err, text, want)
 	}
-	suffix := `"charge_type":"SPOTPAID","price":"8.09","currency":"CNY","text":"the market price of 8.09 CNY an hour is above spot_max_price 2.00"}`
+	suffix := `"charge_type":"SPOTPAID","price":"8.09","currency":"CNY","why":{"code":"above_spot_max_price",` +
+		`"args":{"price":{"amount":"8.09","currency":"CNY"},"spot_max_price":{"amount":"2.00"}},` +
+		`"text":"the market price of 8.09 CNY an hour is above spot_max_price 2.00"}}`
 	if !strings.HasSuffix(string(text), suffix) {
 		t.Errorf("%s, want …%s", text, suffix)
 	}
@@ -123,7 +126,7 @@ func TestStuckInstancesAreNamedAsWhatTakesTheRoom(t *testing.T) {
 	shouldDecide(t, p)
 	want := spotpool.Reasons{{
 		Code: spotpool.BecauseLaunchTimeout,
-		Text: "total 2, and maximum is 2: no room for 1 more, as 1 has been starting for longer than the launch timeout of 15m",
+		Why:  reason.NoRoomWhileStarting(reason.NoRoom(2, 2, 1), 1, reason.Duration(15*time.Minute)),
 	}}
 	if diff := cmp.Diff(want, p.Short); diff != "" {
 		t.Errorf("it is short (-want +got):\n%s", diff)
@@ -137,7 +140,7 @@ func TestEveryReasonHasACode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := decide.Decide(situations().Draw(t, "situation"))
 		for _, reason := range p.Short {
-			if !slices.Contains(spotpool.Codes(), reason.Code) || reason.Text == "" {
+			if !slices.Contains(spotpool.Codes(), reason.Code) || reason.Why.String() == "" {
 				t.Fatalf("the reason %+v has no code of the list", reason)
 			}
 		}

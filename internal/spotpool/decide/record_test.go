@@ -33,7 +33,7 @@ func planLines(s decide.Situation, p decide.Plan) []string {
 		add("refuses", p.Refusal)
 	}
 	add("short", p.Short.Texts()...)
-	add("warns", p.Warnings...)
+	add("warns", p.Warnings.Texts()...)
 	add("says", p.Messages...)
 	for _, standing := range decide.Standings(s, p) {
 		add("has", fmt.Sprintf("%+v", standing))

@@ -55,7 +55,7 @@ func TestARefreshStopsAtNodesThatDoNotStayReady(t *testing.T) {
 					}
 				}
 				if _, err := w.run(fault{}, func(_ decide.Situation, p decide.Plan) {
-					warned = warned || slices.ContainsFunc(p.Warnings, func(text string) bool {
+					warned = warned || slices.ContainsFunc(p.Warnings.Texts(), func(text string) bool {
 						return strings.Contains(text, "to be replaced (drifted configuration)") && strings.Contains(text, "not Ready")
 					}) || p.Nodes.ReplacingSuspended != ""
 				}); err != nil {
@@ -118,7 +118,7 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (drifted configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
 		"nodes fail at once")
-	shouldSay(t, "warnings", p.Warnings, "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. Check the nodes:\n"+
+	shouldSay(t, "warnings", p.Warnings.Texts(), "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. Check the nodes:\n"+
 		"gpupool status ap-singapore/train --machines")
 	failing.Declaration.Refresh.Strategy = spotpool.RefreshNone
 	if p := decide.Decide(failing); len(p.Short) > 0 {
@@ -166,7 +166,7 @@ func TestARefreshAwaitsReadyNodes(t *testing.T) {
 			if diff := cmp.Diff([]string{c.short}, p.Short.Texts()); diff != "" {
 				t.Errorf("short (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.warnings, p.Warnings); diff != "" {
+			if diff := cmp.Diff(c.warnings, p.Warnings.Texts()); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
@@ -194,7 +194,7 @@ func TestReturnToSpotAwaitsReadyNodes(t *testing.T) {
 	shouldDecide(t, decide(2*time.Minute, came), "drain ins-1, the node node-ins-1")
 	down := decide(3*time.Minute, func(n *node.Node) { n.Ready, n.ReadySince = node.ReadyFalse, s.Now })
 	shouldDecide(t, down)
-	shouldSay(t, "warnings", down.Warnings, "1 to be replaced (spot instances are available again) once more than 2 nodes have "+
+	shouldSay(t, "warnings", down.Warnings.Texts(), "1 to be replaced (spot instances are available again) once more than 2 nodes have "+
 		"been Ready for 2m, and 2 have: "+
 		"ins-3 is not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes")
 }

@@ -63,7 +63,7 @@ func TestAContradictionHoldsLaunches(t *testing.T) {
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), why)
 	p = decide.Decide(seen(pool(size(1, 4)), instance("ins-1"), instance("ins-2", doubtful)))
-	shouldSay(t, "warnings", p.Warnings, why)
+	shouldSay(t, "warnings", p.Warnings.Texts(), why)
 	if p.Total != 1 {
 		t.Errorf("total %d, want the one that is the pool's for certain", p.Total)
 	}
@@ -77,7 +77,7 @@ func TestAConvertedInstanceIsKept(t *testing.T) {
 	shouldDecide(t, p, "terminate ins-2")
 	p = decide.Decide(seen(pool(size(0, 0)), instance("ins-1", prepaid)))
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings, "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, remove the "+
+	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, remove the "+
 		"tag gpupool/uid")
 	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
 		t.Error("the protection is reported wrongly")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -32,8 +33,7 @@ func replace(v View, t Tally) (Tally, Result) {
 func step(v View, t Tally) (_ Tally, r Result) {
 	if v.nodes != nil && v.nodes.ReplacingSuspended != "" { // too many nodes fail: replacements might, too
 		if n := len(drifted(v, t)); n > 0 {
-			r.shortf(spotpool.BecauseReplacement, "%d to be replaced (drifted configuration) once replacing is no longer suspended: %s", n,
-				v.nodes.ReplacingSuspended)
+			r.short(spotpool.BecauseReplacement, reason.ReplacedOnceResumed(reason.Count(n), reason.Text(v.nodes.ReplacingSuspended)))
 		}
 		return t, r
 	}
@@ -117,11 +117,11 @@ func launchBase(v View, t Tally) (_ Tally, r Result, launches bool) {
 	if filled.launched > t.launched {
 		return filled, r, true
 	}
-	what := fmt.Sprintf("%d of %d on-demand instances of on_demand_base run", t.byCharge[spotpool.OnDemand], v.onDemandBase())
+	running, base := reason.Count(t.byCharge[spotpool.OnDemand]), reason.Count(v.onDemandBase())
 	if t.room(v) == 0 {
-		r.shortf(spotpool.BecauseReplacement, "%s, and total %d of maximum %d leaves no room for more: raise maximum", what, t.total, d.Maximum)
+		r.short(spotpool.BecauseReplacement, reason.OnDemandBaseNoRoom(running, base, reason.Count(t.total), reason.Count(d.Maximum)))
 	} else {
-		r.shortf(spotpool.BecauseReplacement, "%s, and no more can be launched now", what)
+		r.short(spotpool.BecauseReplacement, reason.OnDemandBaseNotLaunched(running, base))
 	}
 	return t, r, false
 }
@@ -183,8 +183,8 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	var r Result
 	above := t.coming - d.Minimum
 	if ahead := min(s.surge-above, len(s.members)-above); ahead > 0 && !short {
-		reason := fmt.Sprintf("launched before terminating %s: %s", wording.Some(ids(s.members)), s.reason)
-		filled, more := fill(v, t, ahead, s.onDemand, true, reason)
+		because := fmt.Sprintf("launched before terminating %s: %s", wording.Some(ids(s.members)), s.reason)
+		filled, more := fill(v, t, ahead, s.onDemand, true, because)
 		if filled.launched > t.launched {
 			return filled, more, true
 		}
@@ -211,9 +211,9 @@ func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.
 		}
 		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := unknownMarket(v); needed && runs && unknown != "" {
-			why = spotpool.Reasons{{Code: spotpool.BecauseReplacement,
-				Text: fmt.Sprintf("%d to be replaced (%s): %s unknown, so a replacement may not "+
-					"be available", len(s.members), s.reason, unknown)}}
+			why = spotpool.Reasons{{
+				Code: spotpool.BecauseReplacement, Why: reason.MarketUnknown(reason.Count(len(s.members)), reason.Text(s.reason), reason.Word(unknown)),
+			}}
 			continue
 		}
 		if needed {
@@ -263,22 +263,17 @@ func ids(list []Member) []string {
 // blockedReplacement says why nothing is replaced. why says what blocks the launch of replacements,
 // even once there is room.
 func blockedReplacement(v View, t Tally, s swap, why spotpool.Reasons) Result {
-	d, r := v.Declaration, Result{Short: why}
+	d, r, n, because := v.Declaration, Result{Short: why}, reason.Count(len(s.members)), reason.Text(s.reason)
 	switch {
 	case len(why) > 0:
 	case t.coming == d.Minimum && s.surge > 0 && t.room(v) == 0:
-		r.shortf(spotpool.BecauseReplacement,
-			"%d to be replaced (%s), and total %d of maximum %d leaves no room to launch first: raise maximum, or allow max_unavailable",
-			len(s.members), s.reason, t.total, d.Maximum)
+		r.short(spotpool.BecauseReplacement, reason.ReplaceNoRoom(n, because, reason.Count(t.total), reason.Count(d.Maximum)))
 	case t.coming == d.Minimum && s.surge > 0 && s.unavailable == 0:
-		r.shortf(spotpool.BecauseReplacement,
-			"%d to be replaced (%s), and nothing can be launched first: allow max_unavailable, so that a termination makes room",
-			len(s.members), s.reason)
+		r.short(spotpool.BecauseReplacement, reason.ReplaceNotLaunched(n, because))
 	case s.surge == 0 && s.unavailable == 0:
-		r.shortf(spotpool.BecauseReplacement, "%d to be replaced (%s) once the pool is above its minimum", len(s.members), s.reason)
+		r.short(spotpool.BecauseReplacement, reason.ReplacedAboveMinimum(n, because))
 	default:
-		r.shortf(spotpool.BecauseReplacement, "%d to be replaced (%s) once more than %d are running, and %d %s", len(s.members), s.reason,
-			d.Minimum-s.unavailable, t.available, wording.Are(t.available))
+		r.short(spotpool.BecauseReplacement, reason.ReplacedOnceRunning(n, because, reason.Count(d.Minimum-s.unavailable), reason.Count(t.available)))
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -16,8 +17,8 @@ func retryLaunches(v View, t Tally) (_ Tally, r Result) {
 	for _, intent := range v.Journal.Pending {
 		request := intent.Request
 		if !v.retries(intent) {
-			r.shortf(spotpool.BecauseOpenLaunch, "launch %d shows %d of its %s so far", request.Sequence, len(intent.Seen),
-				wording.Count(request.Count, "instance"))
+			r.short(spotpool.BecauseOpenLaunch,
+				reason.LaunchIncomplete(reason.Count(request.Sequence), reason.Count(len(intent.Seen)), reason.Count(request.Count)))
 			continue
 		}
 		r.Decisions = append(r.Decisions, spotpool.Decision{

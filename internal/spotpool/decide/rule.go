@@ -1,10 +1,10 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 )
@@ -37,7 +37,7 @@ type Result struct {
 	// after these decisions.
 	Short spotpool.Reasons
 	// Warnings are for an operator to check, and stop nothing.
-	Warnings []string
+	Warnings reason.Reasons
 	// Replacing are the instances whose replacement is decided.
 	Replacing []string
 	// Unmarked are nodes of members without the pool's mark.
@@ -73,8 +73,8 @@ func (r *Result) add(later Result) {
 		}
 		r.Decisions = append(r.Decisions, d)
 	}
-	for _, reason := range later.Short {
-		r.because(reason)
+	for _, because := range later.Short {
+		r.because(because)
 	}
 	r.Messages, r.Warnings = append(r.Messages, later.Messages...), append(r.Warnings, later.Warnings...)
 	r.Replacing = append(r.Replacing, later.Replacing...)
@@ -86,9 +86,9 @@ func (r *Result) add(later Result) {
 }
 
 // because adds a reason why the pool stays as it is, unless it exists.
-func (r *Result) because(reason spotpool.Reason) {
-	if !r.hasReason(reason.String()) {
-		r.Short = append(r.Short, reason)
+func (r *Result) because(of spotpool.Reason) {
+	if !r.hasReason(of.String()) {
+		r.Short = append(r.Short, of)
 	}
 }
 
@@ -97,11 +97,9 @@ func (r *Result) hasReason(text string) bool {
 	return slices.ContainsFunc(r.Short, func(other spotpool.Reason) bool { return other.String() == text })
 }
 
-// shortf adds a reason about the whole pool.
-func (r *Result) shortf(code spotpool.Code, format string, args ...any) {
-	r.because(spotpool.Reason{Code: code, Text: fmt.Sprintf(format, args...)})
+// short adds a reason about the whole pool.
+func (r *Result) short(code spotpool.Code, why reason.Reason) {
+	r.because(spotpool.Reason{Code: code, Why: why})
 }
 
-func (r *Result) warnf(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
-}
+func (r *Result) warn(why reason.Reason) { r.Warnings = append(r.Warnings, why) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -34,18 +35,19 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 				now = append(now, m)
 			}
 		}
-		reason, above, remedy := aboveMaximum(v, total), fmt.Sprintf("above maximum %d", d.Maximum),
-			"Lift the protection, or raise maximum"
+		because, above := aboveMaximum(v, total), fmt.Sprintf("above maximum %d", d.Maximum)
 		if v.drainReason != "" {
-			reason, above, remedy = v.drainReason, "of a pool that is drained", "Lift the protection to terminate them"
+			because, above = v.drainReason, "of a pool that is drained"
 		}
-		t, r = terminate(v, t, now, false, reason)
+		t, r = terminate(v, t, now, false, because)
 		if later := len(chosen) - len(now); later > 0 {
 			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be terminated once they no longer start or stop", later, above))
 		}
-		if left := surplus - len(chosen); left > 0 {
-			r.warnf("%d %s %s cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an unknown state. %s",
-				left, wording.Plural(left, "instance", "instances"), above, remedy)
+		switch left := surplus - len(chosen); {
+		case left > 0 && v.drainReason != "":
+			r.warn(reason.CannotTerminateDrained(reason.Count(left)))
+		case left > 0:
+			r.warn(reason.CannotTerminate(reason.Count(left), reason.Count(d.Maximum)))
 		}
 	}
 	missing := d.Minimum - t.coming
@@ -98,17 +100,17 @@ func choose(v View, t Tally, wanted func(Member) bool) []Member {
 }
 
 // terminate terminates members, once their nodes are drained.
-func terminate(v View, t Tally, list []Member, refresh bool, reason string) (Tally, Result) {
-	now, drains, r := splitDrained(v, t, list, reason)
+func terminate(v View, t Tally, list []Member, refresh bool, because string) (Tally, Result) {
+	now, drains, r := splitDrained(v, t, list, because)
 	t = t.leave(now).leave(drains)
 	t.draining = with(t.draining, drains)
-	r.add(drain(v, drains, refresh, reason))
-	r.Decisions = append(r.Decisions, termination(v, now, refresh, reason)...)
+	r.add(drain(v, drains, refresh, because))
+	r.Decisions = append(r.Decisions, termination(v, now, refresh, because)...)
 	return t, r
 }
 
 // termination returns the decision to terminate members now; none for an empty list.
-func termination(v View, list []Member, refresh bool, reason string) []spotpool.Decision {
+func termination(v View, list []Member, refresh bool, because string) []spotpool.Decision {
 	if len(list) == 0 {
 		return nil
 	}
@@ -118,7 +120,7 @@ func termination(v View, list []Member, refresh bool, reason string) []spotpool.
 	}
 	return []spotpool.Decision{{
 		Kind: spotpool.KindTerminate, Object: v.Declaration.Object(), Count: len(list), InstanceIDs: ids(list), Refresh: refresh,
-		Reasons: []string{reason, "chosen: " + wording.Some(about)},
+		Reasons: []string{because, "chosen: " + wording.Some(about)},
 	}}
 }
 

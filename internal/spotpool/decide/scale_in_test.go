@@ -164,7 +164,7 @@ func TestScaleIn(t *testing.T) {
 				shouldSay(t, "notices", p.Messages, c.notice)
 			}
 			if c.warning != "" {
-				shouldSay(t, "warnings", p.Warnings, c.warning)
+				shouldSay(t, "warnings", p.Warnings.Texts(), c.warning)
 			}
 		})
 	}

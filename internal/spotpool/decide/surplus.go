@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // surplus returns how many working instances replacements left above the baseline. It is 0
@@ -49,8 +48,8 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	above := fmt.Sprintf("%d above the %d that the pool keeps, left by replacements", n, v.Journal.Baseline)
 	if lasted := v.Journal.Surplus; lasted.For(v.Now) < limit {
 		until := lasted.Until(limit, v.Now)
-		r.because(spotpool.Reason{Code: spotpool.BecauseSurplus, Until: until, Text: fmt.Sprintf("%s: scaled in from %s on (surplus_after is %s)", above,
-			wording.Instant(until), spotpool.Duration(limit))})
+		r.because(spotpool.Reason{Code: spotpool.BecauseSurplus, Until: until, Why: reason.SurplusLater(reason.Count(n), reason.Count(v.Journal.Baseline),
+			reason.Instant{Time: until}, reason.Duration(limit))})
 		return t, r
 	}
 	list := choose(v, t, func(m Member) bool { return m.Available && replaceable(m) })
@@ -58,17 +57,18 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	list, _ = beyondBase(v, t, list)
 	list = list[:max(0, min(n, len(list), t.available-v.Declaration.Minimum))]
 	if left := n - len(list); left > 0 {
-		r.because(surplusReason(v, t, fmt.Sprintf("%s, and %d %s", above, left, wording.Plural(left, "is kept", "are kept"))))
+		r.because(surplusReason(v, t, n, left))
 	}
 	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
 	r.add(more)
 	return t, r
 }
 
-// surplusReason says why some of a surplus cannot be terminated now, and until when, if known.
-func surplusReason(v View, t Tally, what string) spotpool.Reason {
+// surplusReason says why some of a surplus are kept now, and until when, if known.
+func surplusReason(v View, t Tally, surplus, kept int) spotpool.Reason {
 	r := spotpool.Reason{Code: spotpool.BecauseSurplus}
-	var protected, refused, fresh, others, causes []string
+	var protected, refused, fresh, others reason.Names
+	var causes reason.Reasons
 	for _, m := range t.members {
 		known, _ := v.Journal.Of(m.ID)
 		switch {
@@ -86,20 +86,17 @@ func surplusReason(v View, t Tally, what string) spotpool.Reason {
 			others = append(others, m.ID)
 		}
 	}
-	for _, c := range []struct {
-		text string
-		ids  []string
-	}{
-		{"protected", protected}, {"refused by Tencent Cloud", refused}, {"not Ready", others},
-		{fmt.Sprintf("will have been Ready for %s at %s", spotpool.Duration(node.MinReady), wording.Instant(r.Until)), fresh},
+	for _, cause := range []reason.Reason{
+		reason.KeptProtected(protected), reason.KeptRefused(refused), reason.KeptNotReady(others),
+		reason.KeptFresh(fresh, reason.Duration(node.MinReady), reason.Instant{Time: r.Until}),
 	} {
-		if len(c.ids) > 0 {
-			causes = append(causes, fmt.Sprintf("%s (%s)", wording.Some(c.ids), c.text))
+		if len(cause.Args[0].(reason.Names)) > 0 {
+			causes = append(causes, cause)
 		}
 	}
 	if t.available <= v.Declaration.Minimum {
-		causes = append(causes, fmt.Sprintf("%d of minimum %d %s available", t.available, v.Declaration.Minimum, wording.Are(t.available)))
+		causes = append(causes, reason.KeptOfMinimum(reason.Count(t.available), reason.Count(v.Declaration.Minimum)))
 	}
-	r.Text = what + ": " + strings.Join(causes, "; ")
+	r.Why = reason.SurplusKept(reason.Count(surplus), reason.Count(v.Journal.Baseline), reason.Count(kept), causes)
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -16,39 +17,39 @@ func topUp(v View, t Tally) (_ Tally, r Result) {
 	if missing <= 0 {
 		return t, r
 	}
-	reason := shortfallReason(v, t)
+	because := shortfallReason(v, t)
 	if code, why := v.heldBack(); code != "" {
-		r.shortf(code, "%s", why)
+		r.short(code, why)
 		return t, r
 	}
 	if room := t.room(v); room < missing {
 		r.because(noRoomReason(v, t, missing-room))
 		missing = room
 	}
-	filled, more := fill(v, t, missing, t.byCharge[spotpool.OnDemand], false, reason)
+	filled, more := fill(v, t, missing, t.byCharge[spotpool.OnDemand], false, because)
 	r.add(more)
-	instead, more := fallBack(v, filled, missing-(filled.launched-t.launched), reason)
+	instead, more := fallBack(v, filled, missing-(filled.launched-t.launched), because)
 	r.add(more)
 	return instead, r
 }
 
 // fill launches up to n instances: on-demand while onDemand is below the base, and the rest
 // of the declared charge type.
-func fill(v View, t Tally, n, onDemand int, refresh bool, reason string) (Tally, Result) {
+func fill(v View, t Tally, n, onDemand int, refresh bool, because string) (Tally, Result) {
 	d := v.Declaration
 	var r Result
 	most := t.launched + n
 	if base := min(n, d.OnDemandBase-onDemand); base > 0 && d.InstanceChargeType == spotpool.Spot {
-		t, r = launch(v, t, base, spotpool.OnDemand, refresh, reason, onDemandBaseReason(d))
+		t, r = launch(v, t, base, spotpool.OnDemand, refresh, because, onDemandBaseReason(d))
 	}
-	t, rest := launch(v, t, most-t.launched, d.InstanceChargeType, refresh, reason)
+	t, rest := launch(v, t, most-t.launched, d.InstanceChargeType, refresh, because)
 	r.add(rest)
 	return t, r
 }
 
 // fallBack launches on-demand instances instead of n spot instances that are unavailable,
 // once the pool has been short for long enough.
-func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
+func fallBack(v View, t Tally, n int, because string) (_ Tally, r Result) {
 	d := v.Declaration
 	f := d.OnDemandFallback
 	if f == nil || n <= 0 || d.InstanceChargeType != spotpool.Spot {
@@ -59,16 +60,15 @@ func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 		since = v.Now // the pool is short only once this plan is carried out
 	}
 	if due := since.Add(time.Duration(f.After)); v.Now.Before(due) {
-		r.shortf(spotpool.BecauseFallbackLater, "on-demand instances take over at %s", wording.Instant(due))
+		r.short(spotpool.BecauseFallbackLater, reason.FallbackAt(reason.Instant{Time: due}))
 		return t, r
 	}
 	standIns := max(0, t.byCharge[spotpool.OnDemand]-d.OnDemandBase)
 	if standIns >= f.Maximum {
-		r.shortf(spotpool.BecauseFallbackMaximum, "on_demand_fallback allows %d on-demand instances in place of spot ones, and %d %s there", f.Maximum,
-			standIns, wording.Are(standIns))
+		r.short(spotpool.BecauseFallbackMaximum, reason.FallbackUsedUp(reason.Count(f.Maximum), reason.Count(standIns)))
 		return t, r
 	}
-	return launch(v, t, min(n, f.Maximum-standIns), spotpool.OnDemand, false, reason,
+	return launch(v, t, min(n, f.Maximum-standIns), spotpool.OnDemand, false, because,
 		fmt.Sprintf("no spot instance was available since %s, for longer than %s", wording.Instant(since), f.After))
 }
 
@@ -76,7 +76,7 @@ func fallBack(v View, t Tally, n int, reason string) (_ Tally, r Result) {
 func shortfallReason(v View, t Tally) string {
 	var but []string
 	if len(v.interrupted) > 0 {
-		but = append(but, "as "+reclaims(v.interrupted))
+		but = append(but, "as "+reclaimed(v.interrupted).String())
 	}
 	if v.unseen > 0 {
 		but = append(but, fmt.Sprintf("with %d more requested", v.unseen))
@@ -94,18 +94,18 @@ func shortfallReason(v View, t Tally) string {
 func noRoomReason(v View, t Tally, n int) spotpool.Reason {
 	d, total := v.Declaration, t.total+t.launched
 	if d.Maximum-total > d.MaxLaunchesPerRun-v.SoFar.Launched-t.launched {
-		return spotpool.Reason{Code: spotpool.BecausePerRunCap, Text: fmt.Sprintf("max_launches_per_run is %d: %d more to be launched by the next run",
-			d.MaxLaunchesPerRun, n)}
+		return spotpool.Reason{Code: spotpool.BecausePerRunCap, Why: reason.LaunchedByNextRun(reason.Count(d.MaxLaunchesPerRun), reason.Count(n))}
 	}
-	text, stuck := fmt.Sprintf("total %d, and maximum is %d: no room for %d more", total, d.Maximum, n), 0
+	why, stuck := reason.NoRoom(reason.Count(total), reason.Count(d.Maximum), reason.Count(n)), 0
 	for _, m := range t.members {
 		if m.Condition == Stuck {
 			stuck++
 		}
 	}
 	if stuck >= n {
-		return spotpool.Reason{Code: spotpool.BecauseLaunchTimeout, Text: fmt.Sprintf("%s, as %d %s been starting for longer than the launch timeout of %s",
-			text, stuck, wording.Have(stuck), d.LaunchTimeout)}
+		return spotpool.Reason{
+			Code: spotpool.BecauseLaunchTimeout, Why: reason.NoRoomWhileStarting(why, reason.Count(stuck), reason.Duration(d.LaunchTimeout)),
+		}
 	}
-	return spotpool.Reason{Code: spotpool.BecauseMaximum, Text: text}
+	return spotpool.Reason{Code: spotpool.BecauseMaximum, Why: why}
 }

@@ -1,14 +1,13 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // View is the input of rules: a situation, and what follows from it before anything is
@@ -95,37 +94,29 @@ func (v View) costOf(m Member) spotpool.Price {
 }
 
 // heldBack returns why nothing is launched now; empty if launches are possible.
-func (v View) heldBack() (spotpool.Code, string) {
+func (v View) heldBack() (code spotpool.Code, why reason.Reason) {
+	blocked := reason.BudgetBlocks(reason.Text(v.Gate.Reason))
 	switch {
 	case v.Gate.Closed && v.Gate.Undeclared:
-		return spotpool.BecauseGateUndeclared, v.Gate.Reason
+		return spotpool.BecauseGateUndeclared, blocked
 	case v.Gate.Closed && v.Gate.Unknown:
-		return spotpool.BecauseGateUnknown, v.Gate.Reason
+		return spotpool.BecauseGateUnknown, blocked
 	case v.Gate.Closed:
-		return spotpool.BecauseGate, v.Gate.Reason
+		return spotpool.BecauseGate, blocked
 	case len(v.doubtful) > 0:
-		return spotpool.BecauseContradiction, v.ambiguousInstances()
+		return spotpool.BecauseContradiction, reason.AmbiguousInstances(v.doubtful)
 	case !v.Journal.LostAt.IsZero():
-		return spotpool.BecauseJournalLost, v.Journal.LossReason()
+		return spotpool.BecauseJournalLost, reason.JournalLost(reason.Text(v.Journal.LossReason()))
 	case v.SoFar.Halted != "":
-		return spotpool.BecauseRefused, v.SoFar.Halted
+		return spotpool.BecauseRefused, reason.LaunchRefused(reason.NewForeign(v.SoFar.Halted))
 	}
-	return "", ""
+	return "", why
 }
 
 // mayLaunch reports whether launches are possible.
 func (v View) mayLaunch() bool {
 	code, _ := v.heldBack()
 	return code == ""
-}
-
-// ambiguousInstances says which instances may be the pool's; empty if there are none.
-func (v View) ambiguousInstances() string {
-	if len(v.doubtful) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s %s this pool's uid and contradictory data: nothing is launched. Check the console, and remove the tag gpupool/uid from "+
-		"instances of other pools", wording.Some(v.doubtful), wording.Have(len(v.doubtful)))
 }
 
 // retries reports whether a pending launch is requested again.

@@ -1,0 +1,125 @@
+package reason
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Severity says how much a reason matters.
+type Severity string
+
+// The severities.
+const (
+	Info    Severity = "info"    // it explains a state
+	Warning Severity = "warning" // an operator should check it
+)
+
+// definition is the entry of a code in the catalog.
+type definition struct {
+	code         Code
+	severity     Severity
+	text, remedy string // templates: see parameter
+	params       []param
+}
+
+type param struct {
+	name   string
+	decode func(json.RawMessage) (Argument, error)
+}
+
+// catalog has every code.
+var catalog = map[Code]*definition{}
+
+// Entry is a code of the catalog, for its documentation.
+type Entry struct {
+	Code         Code
+	Severity     Severity
+	Text, Remedy string // with the names of the arguments in braces, for several things
+}
+
+// Catalog returns every code, sorted.
+func Catalog() []Entry {
+	list := make([]Entry, 0, len(catalog))
+	for _, code := range slices.Sorted(maps.Keys(catalog)) {
+		d := catalog[code]
+		list = append(list, Entry{Code: code, Severity: d.severity, Text: described(d.text), Remedy: described(d.remedy)})
+	}
+	return list
+}
+
+// described returns a template for people, with the words for several things.
+func described(template string) string {
+	return parameter.ReplaceAllStringFunc(template, func(found string) string {
+		if m := parameter.FindStringSubmatch(found); strings.Contains(found, ":") {
+			return m[3]
+		}
+		return found
+	})
+}
+
+// parameter matches an argument in a template: its name, and for a word that depends on its count, the words for one and
+// for several.
+var parameter = regexp.MustCompile(`\{([a-z_]+)(?::([^|}]*)\|([^}]*))?\}`)
+
+// define adds a code. Its parameters are the arguments of the templates, in the order of their first appearance.
+// It panics if the templates have another number of arguments, or if the code is taken.
+func define(code Code, severity Severity, text, remedy string, decoders ...func(json.RawMessage) (Argument, error)) *definition {
+	d := &definition{code: code, severity: severity, text: text, remedy: remedy}
+	for _, m := range parameter.FindAllStringSubmatch(text+remedy, -1) {
+		if !slices.ContainsFunc(d.params, func(p param) bool { return p.name == m[1] }) {
+			d.params = append(d.params, param{name: m[1]})
+		}
+	}
+	if len(d.params) != len(decoders) || catalog[code] != nil {
+		panic(fmt.Sprintf("the reason %s has %d arguments in its texts and %d in its constructor, or is defined twice", code, len(d.params), len(decoders)))
+	}
+	for n := range d.params {
+		d.params[n].decode = decoders[n]
+	}
+	catalog[code] = d
+	return d
+}
+
+func decode[A Argument](data json.RawMessage) (Argument, error) {
+	var a A
+	err := json.Unmarshal(data, &a)
+	return a, err
+}
+
+func (d *definition) make(args ...Argument) Reason { return Reason{Code: d.code, Args: args} }
+
+// The constructors of codes with none to five arguments.
+
+func none(code Code, s Severity, text, remedy string) func() Reason {
+	d := define(code, s, text, remedy)
+	return func() Reason { return d.make() }
+}
+
+func one[A Argument](code Code, s Severity, text, remedy string) func(A) Reason {
+	d := define(code, s, text, remedy, decode[A])
+	return func(a A) Reason { return d.make(a) }
+}
+
+func two[A, B Argument](code Code, s Severity, text, remedy string) func(A, B) Reason {
+	d := define(code, s, text, remedy, decode[A], decode[B])
+	return func(a A, b B) Reason { return d.make(a, b) }
+}
+
+func three[A, B, C Argument](code Code, s Severity, text, remedy string) func(A, B, C) Reason {
+	d := define(code, s, text, remedy, decode[A], decode[B], decode[C])
+	return func(a A, b B, c C) Reason { return d.make(a, b, c) }
+}
+
+func four[A, B, C, D Argument](code Code, s Severity, text, remedy string) func(A, B, C, D) Reason {
+	d := define(code, s, text, remedy, decode[A], decode[B], decode[C], decode[D])
+	return func(a A, b B, c C, e D) Reason { return d.make(a, b, c, e) }
+}
+
+func five[A, B, C, D, E Argument](code Code, s Severity, text, remedy string) func(A, B, C, D, E) Reason {
+	d := define(code, s, text, remedy, decode[A], decode[B], decode[C], decode[D], decode[E])
+	return func(a A, b B, c C, e D, f E) Reason { return d.make(a, b, c, e, f) }
+}

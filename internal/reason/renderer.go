@@ -1,0 +1,70 @@
+package reason
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+)
+
+// Renderer writes reasons for one reader. The zero value writes for a reader of the whole installation, with times in UTC.
+type Renderer struct {
+	// Instant formats a time; nil for RFC 3339 in UTC.
+	Instant func(time.Time) string
+	// Sees reports whether the reader may see an object; nil if the reader may see everything.
+	Sees func(Object) bool
+}
+
+func (r Renderer) whole() bool { return r.Sees == nil }
+
+func (r Renderer) sees(o Object) bool { return r.Sees == nil || r.Sees(o) }
+
+func (r Renderer) instant(at time.Time) string {
+	if r.Instant == nil {
+		return wording.Instant(at)
+	}
+	return r.Instant(at)
+}
+
+// Text returns the text of a reason, without its remedy.
+func (r Renderer) Text(of Reason) string {
+	d := catalog[of.Code]
+	if d == nil {
+		return string(of.Code)
+	}
+	return r.fill(d, d.text, of.Args)
+}
+
+// Remedy returns what to do about a reason; empty if there is nothing.
+func (r Renderer) Remedy(of Reason) string {
+	d := catalog[of.Code]
+	if d == nil {
+		return ""
+	}
+	return r.fill(d, d.remedy, of.Args)
+}
+
+// Sentence returns the text of a reason, and then its remedy.
+func (r Renderer) Sentence(of Reason) string {
+	text, remedy := r.Text(of), r.Remedy(of)
+	if remedy == "" {
+		return text
+	}
+	return strings.TrimSuffix(text, ".") + ". " + remedy
+}
+
+func (r Renderer) fill(d *definition, template string, args []Argument) string {
+	return parameter.ReplaceAllStringFunc(template, func(found string) string {
+		m := parameter.FindStringSubmatch(found)
+		for n, p := range d.params {
+			switch {
+			case p.name != m[1]:
+			case !strings.Contains(found, ":"):
+				return args[n].render(r)
+			default:
+				return wording.Plural(args[n].count(), m[2], m[3])
+			}
+		}
+		return found
+	})
+}
