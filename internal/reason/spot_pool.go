@@ -87,12 +87,12 @@ var (
 	NodeNotDrained    = three[Word, Text, Text]("node_not_drained", Info, "{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
 	NodeDraining      = three[Word, Text, Text]("node_draining", Info, "{instance} is to be terminated ({reason}) after its drain: {drain}", "")
 	CannotTerminate   = two[Count, Count]("cannot_terminate", Warning,
-		"{instances} {instances:instance|instances} above maximum {maximum} cannot be terminated: "+notTerminable, "Lift the protection, or raise maximum")
+		"{instances} {instances:instance|instances} above maximum {maximum} cannot be terminated: protected, refused by Tencent Cloud, "+
+			"starting for too long, or in an unknown state", "Lift the protection, or raise maximum")
 	CannotTerminateDrained = one[Count]("cannot_terminate_drained", Warning,
-		"{instances} {instances:instance|instances} of a pool that is drained cannot be terminated: "+notTerminable, "Lift the protection to terminate them")
+		"{instances} {instances:instance|instances} of a pool that is drained cannot be terminated: protected, refused by Tencent Cloud, "+
+			"starting for too long, or in an unknown state", "Lift the protection to terminate them")
 )
-
-const notTerminable = "protected, refused by Tencent Cloud, starting for too long, or in an unknown state"
 
 // Why nothing is replaced now. The reason is why it is replaced.
 var (
