@@ -58,7 +58,7 @@ type Document struct {
 	Args map[string]any `json:"args,omitempty"`
 	// The sentence.
 	Text string `json:"text"`
-	// What to do. Absent if there is nothing.
+	// The remedy. Absent if there is none.
 	Remedy string `json:"remedy,omitempty"`
 }
 

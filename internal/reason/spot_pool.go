@@ -1,6 +1,6 @@
 package reason
 
-// What a spot pool counts, but not as capacity.
+// Instances that a spot pool counts, but not as capacity.
 var (
 	LaunchTimeoutExceeded = two[Names, Duration]("launch_timeout_exceeded", Warning,
 		"{instances} {instances:has|have} been starting for longer than the launch timeout of {launch_timeout}: counted in the total but not as capacity",
@@ -61,7 +61,7 @@ var (
 		"{price} an hour in addition to the pool's {spent} would exceed max_hourly_cost {max_hourly_cost}", "")
 )
 
-// What a hold stops.
+// Effects of a hold.
 var (
 	OnHold             = one[Text]("on_hold", Warning, "{hold}", "")
 	AboveMaximumOnHold = three[Count, Count, Text]("above_maximum_on_hold", Warning,
@@ -72,7 +72,7 @@ var (
 		"launch {sequence} of {instances} {instances:instance|instances} has an unknown outcome, and is retried after the hold", "")
 )
 
-// What Tencent Cloud reclaims.
+// Interruptions by Tencent Cloud.
 var (
 	Reclaimed         = two[Names, Instant]("reclaimed", Info, "Tencent Cloud reclaims {instances} at {at}", "")
 	ReplacedLater     = two[Reason, Count]("replaced_later", Info, "{reclaim}, and {instances:its|their} replacement is launched later", "")
@@ -90,7 +90,7 @@ var (
 		"{instances} {instances:instance|instances} above maximum {maximum} cannot be terminated: protected, refused by Tencent Cloud, "+
 			"starting for too long, or in an unknown state", "Lift the protection, or raise maximum")
 	CannotTerminateDrained = one[Count]("cannot_terminate_drained", Warning,
-		"{instances} {instances:instance|instances} of a pool that is drained cannot be terminated: protected, refused by Tencent Cloud, "+
+		"{instances} {instances:instance|instances} of a drained pool cannot be terminated: protected, refused by Tencent Cloud, "+
 			"starting for too long, or in an unknown state", "Lift the protection to terminate them")
 )
 
@@ -142,7 +142,7 @@ var (
 	KeptOfMinimum = two[Count, Count]("kept_of_minimum", Info, "{available} of minimum {minimum} {available:is|are} available", "")
 )
 
-// What a budget does to its pool.
+// Effects of a budget on its pool.
 var (
 	DrainedByBudget = two[Text, Word]("drained_by_budget", Warning, `no instances are desired: {why}, and on_budget_exceeded is "{on_budget_exceeded}"`,
 		"They are launched again once the budget is no longer exceeded")

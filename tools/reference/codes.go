@@ -81,7 +81,7 @@ func codes(s *source) (string, error) {
 		}
 		b.WriteString("## " + l.title + "\n\n" + about + table([]string{"code", "meaning"}, rows) + "\n")
 	}
-	b.WriteString("## Sentences\n\nWhat gpupool says about an object, by code, with the names of the arguments in braces.\n\n")
+	b.WriteString("## Sentences\n\nSentences about objects, by code. Braces have the names of their arguments.\n\n")
 	b.WriteString(table([]string{"code", "text", "remedy"}, sentences()))
 	b.WriteString("\n## Kubernetes Events\n\nA run creates these Events about what it did because of a budget.\n\n")
 	b.WriteString(table([]string{"reason", "type", "decision"}, events()))

@@ -143,7 +143,7 @@ func TestABudgetDrainAndTheRest(t *testing.T) {
 	some := due(newBudgeted(t))
 	protected(&some.s.Observation.Instances[0])
 	p = some.observe(60, usedUp, drainSecond)
-	if told := strings.Join(p.Warnings.Texts(), "\n"); !strings.Contains(told, "1 instance of a pool that is drained cannot be terminated: protected") {
+	if told := strings.Join(p.Warnings.Texts(), "\n"); !strings.Contains(told, "1 instance of a drained pool cannot be terminated: protected") {
 		t.Errorf("warnings are %q", p.Warnings.Texts())
 	}
 
