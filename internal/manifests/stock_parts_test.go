@@ -78,7 +78,9 @@ func forge(w *world) {
 	template.Labels = labels
 	set := kubetest.Create(w.t, w.cluster, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.work, Name: "pool-g1-abc"},
-		Spec:       appsv1.ReplicaSetSpec{Replicas: new(int32(1)), Template: template, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"forged": "true"}}},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: new(int32(1)), Template: template, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"forged": "true"}},
+		},
 	})
 	kubetest.WaitFor(w.t, "the forged pod", func(ctx context.Context) error {
 		made, err := w.cluster.Client().AppsV1().ReplicaSets(w.work).Get(ctx, set.Name, metav1.GetOptions{})

@@ -94,8 +94,9 @@ func (d *definition) make(args ...Argument) Reason { return Reason{Code: d.code,
 
 // The constructors of codes with none to five arguments.
 
-func none(code Code, s Severity, text, remedy string) func() Reason {
-	d := define(code, s, text, remedy)
+// none makes one that only explains, and has no remedy.
+func none(code Code, text string) func() Reason {
+	d := define(code, Info, text, "")
 	return func() Reason { return d.make() }
 }
 

@@ -47,15 +47,15 @@ var (
 
 // Why an offering is skipped.
 var (
-	NotSold           = none("not_sold", Info, "not sold: the zone does not offer it", "")
-	SoldOut           = none("sold_out", Info, "sold out: Tencent Cloud has no stock", "")
+	NotSold           = none("not_sold", "not sold: the zone does not offer it")
+	SoldOut           = none("sold_out", "sold out: Tencent Cloud has no stock")
 	AboveSpotMaxPrice = two[Price, Price]("above_spot_max_price", Info,
 		"the market price of {price} an hour is above spot_max_price {spot_max_price}", "")
 	SmallerBatch = three[Count, Instant, Word]("smaller_batch", Info, "no more than {instances} at once until {until} ({error})", "")
 	CoolingDown  = one[Text]("cooling_down", Info, "{cooldown}", "")
 	QuotaUsedUp  = three[Word, Count, Count]("quota_used_up", Info,
 		"the account's spot quota in {zone} has {vcpus} vCPUs left, and one instance needs {needed}", "")
-	PriceUnknown      = none("price_unknown", Info, "its price is unknown, so max_hourly_cost could not be kept", "")
+	PriceUnknown      = none("price_unknown", "its price is unknown, so max_hourly_cost could not be kept")
 	OtherPriceUnknown = one[Names]("other_price_unknown", Info, "the price of {of} is unknown, so max_hourly_cost could not be kept", "")
 	AboveHourlyCap    = three[Price, Price, Price]("above_hourly_cap", Info,
 		"{price} an hour in addition to the pool's {spent} would exceed max_hourly_cost {max_hourly_cost}", "")
@@ -81,7 +81,7 @@ var (
 
 // Why an instance is not terminated yet.
 var (
-	ClusterUnobserved = none("cluster_unobserved", Info, "the cluster was not observed: nothing is drained, replaced or terminated", "")
+	ClusterUnobserved = none("cluster_unobserved", "the cluster was not observed: nothing is drained, replaced or terminated")
 	NodeAmbiguous     = three[Word, Text, Text]("node_ambiguous", Info, "{instance} is to be terminated ({reason}), but its node is ambiguous: {why}", "")
 	NodeKept          = three[Word, Instant, Text]("node_kept", Info, "{instance} was kept at {at} ({why}): it is drained again an hour later", "")
 	NodeNotDrained    = three[Word, Text, Text]("node_not_drained", Info, "{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
@@ -111,20 +111,23 @@ var (
 	ReplacedOnceResumed = two[Count, Text]("replaced_once_resumed", Info,
 		"{instances} to be replaced (drifted configuration) once replacing is no longer suspended: {why}", "")
 	OnDemandBaseNoRoom = four[Count, Count, Count, Count]("on_demand_base_no_room", Info,
-		"{running} of {on_demand_base} on-demand instances of on_demand_base run, and total {total} of maximum {maximum} leaves no room for more: raise maximum", "")
+		"{running} of {on_demand_base} on-demand instances of on_demand_base run, and "+
+			"total {total} of maximum {maximum} leaves no room for more: raise maximum", "")
 	OnDemandBaseNotLaunched = two[Count, Count]("on_demand_base_not_launched", Info,
 		"{running} of {on_demand_base} on-demand instances of on_demand_base run, and no more can be launched now", "")
 	MarketUnknown = three[Count, Text, Word]("market_unknown", Info,
 		"{instances} to be replaced ({reason}): {unknown} unknown, so a replacement may not be available", "")
 	ReplaceNoRoom = four[Count, Text, Count, Count]("replace_no_room", Info,
-		"{instances} to be replaced ({reason}), and total {total} of maximum {maximum} leaves no room to launch first: raise maximum, or allow max_unavailable", "")
+		"{instances} to be replaced ({reason}), and "+
+			"total {total} of maximum {maximum} leaves no room to launch first: raise maximum, or allow max_unavailable", "")
 	ReplaceNotLaunched = two[Count, Text]("replace_not_launched", Info,
 		"{instances} to be replaced ({reason}), and nothing can be launched first: allow max_unavailable, so that a termination makes room", "")
 	ReplacedAboveMinimum = two[Count, Text]("replaced_above_minimum", Info, "{instances} to be replaced ({reason}) once the pool is above its minimum", "")
 	ReplacedOnceRunning  = four[Count, Text, Count, Count]("replaced_once_running", Info,
 		"{instances} to be replaced ({reason}) once more than {floor} are running, and {available} {available:is|are}", "")
 	ReplacedOnceReady = five[Count, Text, Count, Duration, Count]("replaced_once_ready", Info,
-		"{instances} to be replaced ({reason}) once more than {floor} {floor:node has|nodes have} been Ready for {ready_for}, and {available} {available:has|have}", "")
+		"{instances} to be replaced ({reason}) once more than {floor} {floor:node has|nodes have} been Ready for {ready_for}, "+
+			"and {available} {available:has|have}", "")
 	NotReady = two[Reason, Names]("not_ready", Warning,
 		"{waits}: {nodes} {nodes:is|are} not Ready, or not known to be. No working instance is terminated meanwhile; check these nodes", "")
 )

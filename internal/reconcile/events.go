@@ -34,7 +34,7 @@ func (r *run) addHistory(ctx context.Context, failed error) []history.Event {
 		events = append(events, o.Take()...)
 	}
 	failures := r.failures(ctx, at, failed)
-	all := append(failures, events...)
+	all := slices.Concat(failures, events)
 	added := m.Add(ctx, all...)
 	if added.Unreported > 0 {
 		r.unreported = failures

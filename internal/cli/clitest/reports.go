@@ -70,8 +70,9 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			observed(2, 4, 4, 4, "7.60", spotpools.Report{Name: "b-above", UID: "b", Outcome: outcome.Done}),
 			observed(3, 4, 1, 2, "3.80", spotpools.Report{
 				Name: "c-short", UID: "c", Outcome: outcome.Short,
-				Short: []string{soldOutUntil}, ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Why: reason.CoolingDown(reason.Text(soldOutUntil))}},
-				Warnings: []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
+				Short:        []string{soldOutUntil},
+				ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Why: reason.CoolingDown(reason.Text(soldOutUntil))}},
+				Warnings:     []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
 			}),
 			observed(3, 4, 1, 1, "1.90", spotpools.Report{Name: "d-failed", UID: "d", Outcome: outcome.Failed, Error: denied}),
 			observed(1, 2, 0, 1, "1.90", spotpools.Report{Name: "e-locked", UID: "e", Outcome: outcome.Skipped, Error: locked}),

@@ -132,7 +132,8 @@ func (o *repairOptions) repair(ctx context.Context, remains stored.Remains, foun
 		return "", fmt.Errorf("nothing was written to %s: it contains %s, which does not belong to a store. Move it away, or upgrade "+
 			"gpupool if a newer version wrote it", remains, strings.Join(strange, ", "))
 	case readable == 0:
-		return "", fmt.Errorf("nothing was written to %s: none of its %s is readable: %s", remains, wording.Count(documents, "document"), found.problems[0].Error)
+		return "", fmt.Errorf("nothing was written to %s: none of its %s is readable: %s", remains, wording.Count(documents, "document"),
+			found.problems[0].Error)
 	case o.dryRun:
 		return planned, nil
 	}

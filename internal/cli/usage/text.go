@@ -129,7 +129,7 @@ func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how 
 		text += fmt.Sprintf("%s of the window was observed by runs; usage in the rest may be missing\n", tenthsText(int64(live.Usage.Coverage)))
 	}
 	if live.Usage.BurnRate > 0 {
-		text += heldText(r, live, how) + "\n"
+		text += heldText(r, how) + "\n"
 	}
 	if r.By == "" { // else the table lists users
 		who := &describe.Details{Style: style}
@@ -142,7 +142,7 @@ func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how 
 }
 
 // heldText describes the GPUs in use, and when they exhaust the limit.
-func heldText(r usage.Report, live budgets.LiveUsage, how textOptions) string {
+func heldText(r usage.Report, how textOptions) string {
 	now := "in use now"
 	if how.past {
 		now = "in use then"

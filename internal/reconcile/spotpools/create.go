@@ -122,7 +122,8 @@ func (c creation) beginJournal(ctx context.Context, d spotpool.Declaration, resu
 func (f *Flow) refuseTaken(d spotpool.Declaration, named []spotpool.Instance) error {
 	for _, i := range named {
 		if !i.State.Ending() {
-			return f.records().ErrExists(d.Key(), fmt.Sprintf("%s %s its tag, such as %s", wording.Count(len(named), "instance"), wording.Have(len(named)), i.ID))
+			return f.records().ErrExists(d.Key(), fmt.Sprintf("%s %s its tag, such as %s", wording.Count(len(named), "instance"), wording.Have(len(named)),
+				i.ID))
 		}
 	}
 	return nil

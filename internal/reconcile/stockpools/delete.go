@@ -105,7 +105,7 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 					d.Object(), d.Replicas, err)
 			}
 			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %s again: budgets pause it like any other Deployment",
-				wording.Count(int(d.Replicas), "replica"))
+				wording.Count(d.Replicas, "replica"))
 		}
 	case live != nil:
 		if live.DeletionTimestamp == nil {

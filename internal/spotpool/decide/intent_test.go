@@ -139,8 +139,8 @@ func TestTagsThatNeverComeAreWarnedOf(t *testing.T) {
 	s.Journal = s.Journal.Open(open).Accept(1, []string{"ins-1"}, ago(time.Hour))
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) still has none of the pool's tags: counted in the total, and never terminated by the pool. Set the "+
-		"tag gpupool/uid = "+uid+", or terminate")
+	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) still has none of the pool's tags: counted in the total, and never terminated by the pool. "+
+		"Set the tag gpupool/uid = "+uid+", or terminate")
 }
 
 func TestUntaggedInstanceIsReleased(t *testing.T) {

@@ -62,7 +62,8 @@ func TestMaximumCountsAllThatIsHeld(t *testing.T) {
 	p := decide.Decide(seen(pool(size(3, 4)), instance("ins-1"), instance("ins-2", stopped), instance("ins-3", stopped)))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
 	shouldSay(t, "short", p.Short.Texts(), "total 3, and maximum is 4: no room for 1 more")
-	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-2, ins-3 are stopped: counted in the total but not as capacity. Start or terminate what was stopped on purpose")
+	shouldSay(t, "warnings", p.Warnings.Texts(),
+		"ins-2, ins-3 are stopped: counted in the total but not as capacity. Start or terminate what was stopped on purpose")
 }
 
 func TestAClosedGateHoldsLaunchesBack(t *testing.T) {

@@ -118,8 +118,8 @@ func TestSuspendedReplacingHoldsARefresh(t *testing.T) {
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "4 to be replaced (drifted configuration) once replacing is no longer suspended: 2 of the pool's 4 "+
 		"nodes fail at once")
-	shouldSay(t, "warnings", p.Warnings.Texts(), "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. Check the nodes:\n"+
-		"gpupool status ap-singapore/train --machines")
+	shouldSay(t, "warnings", p.Warnings.Texts(), "replacement is suspended: 2 of the pool's 4 nodes fail at once. It resumes when fewer fail. "+
+		"Check the nodes:\ngpupool status ap-singapore/train --machines")
 	failing.Declaration.Refresh.Strategy = spotpool.RefreshNone
 	if p := decide.Decide(failing); len(p.Short) > 0 {
 		t.Errorf("nothing is to be refreshed, and it says %q", p.Short)

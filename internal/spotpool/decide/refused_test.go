@@ -77,8 +77,8 @@ func TestAConvertedInstanceIsKept(t *testing.T) {
 	shouldDecide(t, p, "terminate ins-2")
 	p = decide.Decide(seen(pool(size(0, 0)), instance("ins-1", prepaid)))
 	shouldDecide(t, p)
-	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, remove the "+
-		"tag gpupool/uid")
+	shouldSay(t, "warnings", p.Warnings.Texts(), "ins-1 (RUNNING) has another charge type now: the pool counts it and never terminates it. To detach it, "+
+		"remove the tag gpupool/uid")
 	if instance("ins-1", prepaid).Protection() == "" || instance("ins-1", onDemand).Protection() != "" {
 		t.Error("the protection is reported wrongly")
 	}
