@@ -31,17 +31,8 @@ type (
 	Instant struct{ time.Time }
 	// Object names an object of the store, "spot_pool/ap-singapore/train".
 	Object string
-	// Instance is an instance of Tencent Cloud, with its state if that matters.
-	Instance struct {
-		ID    string `json:"id"`
-		State string `json:"state,omitempty"`
-	}
-	// Instances are several.
-	Instances []Instance
 	// Node is the name of a Node.
 	Node string
-	// Offering is an instance type in a zone.
-	Offering string
 	// Price is an amount of money an hour, with its currency if that is known.
 	Price struct {
 		Amount   string `json:"amount"`
@@ -94,28 +85,8 @@ func (o Object) render(r Renderer) string {
 }
 func (o Object) count() int { return 1 }
 
-func (i Instance) render(Renderer) string {
-	if i.State == "" {
-		return i.ID
-	}
-	return i.ID + " (" + i.State + ")"
-}
-func (i Instance) count() int { return 1 }
-
-func (list Instances) render(r Renderer) string {
-	texts := make([]string, len(list))
-	for n, i := range list {
-		texts[n] = i.render(r)
-	}
-	return wording.Some(texts)
-}
-func (list Instances) count() int { return len(list) }
-
 func (n Node) render(Renderer) string { return string(n) }
 func (n Node) count() int             { return 1 }
-
-func (o Offering) render(Renderer) string { return string(o) }
-func (o Offering) count() int             { return 1 }
 
 func (p Price) render(Renderer) string { return strings.TrimSpace(p.Amount + " " + p.Currency) }
 func (p Price) count() int             { return 1 }

@@ -22,8 +22,19 @@ const (
 type definition struct {
 	code         Code
 	severity     Severity
-	text, remedy string // templates: see parameter
+	text, remedy template
 	params       []param
+}
+
+// template is a text with arguments: literals and parameters in turn. It is parsed once, since decisions write many reasons.
+type template []part
+
+// part is a literal, or else what a template has of an argument: its value, or one of two words by its count.
+type part struct {
+	literal   string
+	param     int
+	words     bool
+	one, many string
 }
 
 type param struct {
@@ -46,19 +57,25 @@ func Catalog() []Entry {
 	list := make([]Entry, 0, len(catalog))
 	for _, code := range slices.Sorted(maps.Keys(catalog)) {
 		d := catalog[code]
-		list = append(list, Entry{Code: code, Severity: d.severity, Text: described(d.text), Remedy: described(d.remedy)})
+		list = append(list, Entry{Code: code, Severity: d.severity, Text: d.describe(d.text), Remedy: d.describe(d.remedy)})
 	}
 	return list
 }
 
-// described returns a template for people, with the words for several things.
-func described(template string) string {
-	return parameter.ReplaceAllStringFunc(template, func(found string) string {
-		if m := parameter.FindStringSubmatch(found); strings.Contains(found, ":") {
-			return m[3]
+// describe returns a template for people, with the words for several things.
+func (d *definition) describe(t template) string {
+	var b strings.Builder
+	for _, p := range t {
+		switch {
+		case p.literal != "":
+			b.WriteString(p.literal)
+		case p.words:
+			b.WriteString(p.many)
+		default:
+			b.WriteString("{" + d.params[p.param].name + "}")
 		}
-		return found
-	})
+	}
+	return b.String()
 }
 
 // parameter matches an argument in a template: its name, and for a word that depends on its count, the words for one and
@@ -68,12 +85,8 @@ var parameter = regexp.MustCompile(`\{([a-z_]+)(?::([^|}]*)\|([^}]*))?\}`)
 // define adds a code. Its parameters are the arguments of the templates, in the order of their first appearance.
 // It panics if the templates have another number of arguments, or if the code is taken.
 func define(code Code, severity Severity, text, remedy string, decoders ...func(json.RawMessage) (Argument, error)) *definition {
-	d := &definition{code: code, severity: severity, text: text, remedy: remedy}
-	for _, m := range parameter.FindAllStringSubmatch(text+remedy, -1) {
-		if !slices.ContainsFunc(d.params, func(p param) bool { return p.name == m[1] }) {
-			d.params = append(d.params, param{name: m[1]})
-		}
-	}
+	d := &definition{code: code, severity: severity}
+	d.text, d.remedy = d.parse(text), d.parse(remedy)
 	if len(d.params) != len(decoders) || catalog[code] != nil {
 		panic(fmt.Sprintf("the reason %s has %d arguments in its texts and %d in its constructor, or is defined twice", code, len(d.params), len(decoders)))
 	}
@@ -82,6 +95,31 @@ func define(code Code, severity Severity, text, remedy string, decoders ...func(
 	}
 	catalog[code] = d
 	return d
+}
+
+// parse parses a template, and adds the parameters that are new in it.
+func (d *definition) parse(text string) (t template) {
+	literal := func(s string) {
+		if s != "" {
+			t = append(t, part{literal: s})
+		}
+	}
+	end := 0
+	for _, at := range parameter.FindAllStringSubmatchIndex(text, -1) {
+		literal(text[end:at[0]])
+		end = at[1]
+		name, p := text[at[2]:at[3]], part{words: at[4] >= 0}
+		if p.words {
+			p.one, p.many = text[at[4]:at[5]], text[at[6]:at[7]]
+		}
+		p.param = slices.IndexFunc(d.params, func(p param) bool { return p.name == name })
+		if p.param < 0 {
+			p.param, d.params = len(d.params), append(d.params, param{name: name})
+		}
+		t = append(t, p)
+	}
+	literal(text[end:])
+	return t
 }
 
 func decode[A Argument](data json.RawMessage) (Argument, error) {

@@ -17,26 +17,8 @@ type Reason struct {
 	Args []Argument
 }
 
-// Is reports whether it has one of these codes.
-func (r Reason) Is(codes ...Code) bool {
-	for _, c := range codes {
-		if r.Code == c {
-			return true
-		}
-	}
-	return false
-}
-
-// IsZero reports whether there is no reason.
-func (r Reason) IsZero() bool { return r.Code == "" }
-
-// Severity returns that of its code.
-func (r Reason) Severity() Severity {
-	if d := catalog[r.Code]; d != nil {
-		return d.severity
-	}
-	return Info
-}
+// Same reports whether two reasons say the same.
+func (r Reason) Same(other Reason) bool { return r.Code == other.Code && r.String() == other.String() }
 
 // Texts returns each with its remedy, for a reader of the whole installation.
 func (list Reasons) Texts() []string {

@@ -32,7 +32,7 @@ func (r Renderer) Text(of Reason) string {
 	if d == nil {
 		return string(of.Code)
 	}
-	return r.fill(d, d.text, of.Args)
+	return r.fill(d.text, of.Args)
 }
 
 // Remedy returns what to do about a reason; empty if there is nothing.
@@ -41,7 +41,7 @@ func (r Renderer) Remedy(of Reason) string {
 	if d == nil {
 		return ""
 	}
-	return r.fill(d, d.remedy, of.Args)
+	return r.fill(d.remedy, of.Args)
 }
 
 // Sentence returns the text of a reason, and then its remedy.
@@ -53,18 +53,17 @@ func (r Renderer) Sentence(of Reason) string {
 	return strings.TrimSuffix(text, ".") + ". " + remedy
 }
 
-func (r Renderer) fill(d *definition, template string, args []Argument) string {
-	return parameter.ReplaceAllStringFunc(template, func(found string) string {
-		m := parameter.FindStringSubmatch(found)
-		for n, p := range d.params {
-			switch {
-			case p.name != m[1]:
-			case !strings.Contains(found, ":"):
-				return args[n].render(r)
-			default:
-				return wording.Plural(args[n].count(), m[2], m[3])
-			}
+func (r Renderer) fill(t template, args []Argument) string {
+	var b strings.Builder
+	for _, p := range t {
+		switch {
+		case p.literal != "":
+			b.WriteString(p.literal)
+		case p.words:
+			b.WriteString(wording.Plural(args[p.param].count(), p.one, p.many))
+		default:
+			b.WriteString(args[p.param].render(r))
 		}
-		return found
-	})
+	}
+	return b.String()
 }

@@ -119,6 +119,12 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Why)
 }
 
+// Same reports whether two reasons say the same, of the same offering.
+func (r Reason) Same(other Reason) bool {
+	sameOffering := r.Offering == other.Offering || r.Offering != nil && other.Offering != nil && *r.Offering == *other.Offering
+	return sameOffering && r.ChargeType == other.ChargeType && r.Why.Same(other.Why)
+}
+
 // Reasons explain why a pool stays unchanged.
 type Reasons []Reason
 

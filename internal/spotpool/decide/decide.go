@@ -115,7 +115,7 @@ func prepare(s Situation) (View, Tally, Result) {
 }
 
 func (v View) plan(t Tally, r Result) Plan {
-	r.Warnings = slices.DeleteFunc(r.Warnings, func(w reason.Reason) bool { return r.hasReason(w.String()) })
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w reason.Reason) bool { return slices.ContainsFunc(r.Short, spotpool.Reason{Why: w}.Same) })
 	p := Plan{
 		Bounds: v.bounds, Counts: v.counts, Currency: v.Declaration.Currency, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold,
 		Nodes: v.nodes,

@@ -87,14 +87,9 @@ func (r *Result) add(later Result) {
 
 // because adds a reason why the pool stays as it is, unless it exists.
 func (r *Result) because(of spotpool.Reason) {
-	if !r.hasReason(of.String()) {
+	if !slices.ContainsFunc(r.Short, of.Same) {
 		r.Short = append(r.Short, of)
 	}
-}
-
-// hasReason reports whether a text is a reason already.
-func (r *Result) hasReason(text string) bool {
-	return slices.ContainsFunc(r.Short, func(other spotpool.Reason) bool { return other.String() == text })
 }
 
 // short adds a reason about the whole pool.
