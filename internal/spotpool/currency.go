@@ -140,22 +140,20 @@ func (c Cost) Cell(shared Currency) string {
 // SharedCurrency returns the currency of all known prices of rows; empty if they have several, or an
 // unknown one.
 func SharedCurrency[T any](rows []T, cost func(T) Cost) Currency {
-	costs := make([]Cost, len(rows))
-	for n, row := range rows {
-		costs[n] = cost(row)
-	}
-	var shared Currency
-	known := slices.DeleteFunc(slices.Clone(costs), func(c Cost) bool { return c.Price == 0 })
-	if len(known) == 0 {
-		known = costs
-	}
-	for n, c := range known {
-		if n > 0 && c.Currency != shared {
-			return ""
+	var known, all []Currency // of known prices, and of all rows
+	for _, row := range rows {
+		c := cost(row)
+		if all = append(all, c.Currency); c.Price > 0 {
+			known = append(known, c.Currency)
 		}
-		shared = c.Currency
 	}
-	return shared
+	if len(known) == 0 {
+		known = all
+	}
+	if known = slices.Compact(known); len(known) != 1 {
+		return ""
+	}
+	return known[0]
 }
 
 // Costs are sums by currency: two currencies are never added.

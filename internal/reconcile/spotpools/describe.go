@@ -132,13 +132,10 @@ func (t target) deletes() string {
 
 // describe describes one pool. A non-nil err is why its region was not observed.
 func (k *kind) describe(ctx context.Context, t target, observed *regionObservation, err error, why bool) Description {
-	d := t.declaration
+	d := t.decided()
 	of := Description{Phase: t.phase, Deletion: record.NewDeletion(t.phase, t.updatedAt, t.deletes())}
 	if why {
-		of.Why = &Why{Declared: declared(d)}
-	}
-	if t.phase == declaration.Deleting {
-		d.Currency = "" // it launches nothing, so no price counts
+		of.Why = &Why{Declared: declared(t.declaration)}
 	}
 	if err == nil {
 		err = sameConnection(d, observed.account)

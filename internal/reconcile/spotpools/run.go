@@ -57,6 +57,15 @@ type target struct {
 	hold        *spotpool.Hold // in force; nil if there is none
 }
 
+// decided returns the declaration by which the pool is decided. A pool that is deleted launches nothing, so no price counts.
+func (t target) decided() spotpool.Declaration {
+	d := t.declaration
+	if t.phase == declaration.Deleting {
+		d.Currency = ""
+	}
+	return d
+}
+
 func (t target) spot() bool { return t.declaration.InstanceChargeType == spotpool.Spot }
 
 // Run begins a run, which adds its warnings to warnings. It forgets the observation of the

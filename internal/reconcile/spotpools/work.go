@@ -66,12 +66,9 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 
 // decide decides by the observation of the region.
 func (w *work) decide(ctx context.Context) error {
-	d, j, observed := w.target.declaration, w.target.journal.Value, w.region.observation
+	d, j, observed := w.target.decided(), w.target.journal.Value, w.region.observation
 	if err := w.region.err; err != nil {
 		return err
-	}
-	if w.target.phase == declaration.Deleting {
-		d.Currency = "" // it launches nothing, so no price counts
 	}
 	if err := sameConnection(d, observed.account); err != nil {
 		return err
