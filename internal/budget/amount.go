@@ -1,7 +1,9 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"regexp"
@@ -106,6 +108,13 @@ func PartOf(used, whole, parts int64) int64 {
 		return min(share, parts-1)
 	}
 	return share
+}
+
+// LargestFirst returns the names of amounts, the largest first.
+func LargestFirst(amounts map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), cmp.Compare(a, b))
+	})
 }
 
 // Shares divides a number of parts among amounts, which are not negative. Each share is rounded down, and the

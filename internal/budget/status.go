@@ -1,8 +1,6 @@
 package budget
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -169,8 +167,6 @@ const mostReported = 20
 
 // MostUsing are the namespaces that get Events about the budget: those that used most, the most first.
 func (u Usage) MostUsing() []string {
-	used := u.ByNamespace
-	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b)) })
-	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
+	names := slices.DeleteFunc(LargestFirst(u.ByNamespace), func(name string) bool { return name == Others })
 	return names[:min(len(names), mostReported)]
 }

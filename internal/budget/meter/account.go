@@ -2,7 +2,6 @@ package meter
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -83,11 +82,8 @@ func largest(amounts map[string]int64) map[string]int64 {
 	if len(amounts) <= MaxBreakdown {
 		return amounts
 	}
-	keys := slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), cmp.Compare(a, b))
-	})
 	kept := make(map[string]int64, MaxBreakdown)
-	for n, key := range keys {
+	for n, key := range budget.LargestFirst(amounts) {
 		if n < MaxBreakdown-1 {
 			kept[key] = amounts[key]
 		} else {

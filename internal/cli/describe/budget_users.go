@@ -31,19 +31,22 @@ func (d *Details) Users(u *budgets.UsageReport, least int) {
 // usersAtMost is the most users that are listed.
 const usersAtMost = 3
 
-// mostUsing lists the largest users with their shares, and the sum of the others.
-func mostUsing(hours map[string]string) string {
-	amounts := map[string]int64{}
+// Amounts are the GPU-hours that a report has as text.
+func Amounts(hours map[string]string) map[string]int64 {
+	amounts := make(map[string]int64, len(hours))
 	for name, text := range hours {
 		amounts[name], _ = budget.ParseHours(text) // 0.000 is an error, and 0
 	}
-	names := slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), strings.Compare(a, b))
-	})
+	return amounts
+}
+
+// mostUsing lists the largest users with their shares, and the sum of the others.
+func mostUsing(hours map[string]string) string {
+	amounts := Amounts(hours)
 	var list []string
 	var used []int64
 	others, count, unnamed := int64(0), 0, false
-	for _, name := range names {
+	for _, name := range budget.LargestFirst(amounts) {
 		switch {
 		case name == budget.Others: // an unknown number
 			others += amounts[name]

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,15 +119,10 @@ func yesNo(yes *bool) string {
 
 // who adds the users of a budget, the largest first.
 func (p *page) who(title string, hours map[string]string) {
-	amount := func(name string) int64 {
-		n, _ := budget.ParseHours(hours[name]) // which a report wrote
-		return n
-	}
-	names := slices.SortedFunc(maps.Keys(hours), func(a, b string) int { return cmp.Or(cmp.Compare(amount(b), amount(a)), cmp.Compare(a, b)) })
 	t := &terminal.Table{}
 	t.Add(title, "GPU-HOURS")
-	for _, name := range names {
+	for _, name := range budget.LargestFirst(describe.Amounts(hours)) {
 		t.Add(name, hours[name])
 	}
-	p.table(t, len(names))
+	p.table(t, len(hours))
 }

@@ -155,9 +155,7 @@ func holdersTables(out *bytes.Buffer, r budgets.LiveReplay, how textOptions) {
 
 // mostFirst returns the largest users first, and the share of each.
 func mostFirst(amounts map[string]int64, parts int64) (names []string, shares []int64) {
-	names = slices.SortedFunc(maps.Keys(amounts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(amounts[b], amounts[a]), cmp.Compare(a, b))
-	})
+	names = budget.LargestFirst(amounts)
 	used := make([]int64, len(names))
 	for n, name := range names {
 		used[n] = amounts[name]
