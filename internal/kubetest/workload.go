@@ -1,6 +1,8 @@
 package kubetest
 
 import (
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +28,21 @@ func Deployment(namespace, name string, replicas int32, options ...PodOption) *a
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template},
+	}
+}
+
+// ForgedReplicaSet returns a ReplicaSet that no Deployment controls, with a name as one of the Deployment has. Its
+// pods have these labels, and the label forged.
+func ForgedReplicaSet(namespace, deployment string, replicas int32, labels map[string]string) *appsv1.ReplicaSet {
+	const hash = "abc"
+	forged := map[string]string{"forged": "true"}
+	template, _ := template("forged", []PodOption{GPUs(1)})
+	template.Labels = map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}
+	maps.Copy(template.Labels, forged)
+	maps.Copy(template.Labels, labels)
+	return &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deployment + "-" + hash},
+		Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas, Template: template, Selector: &metav1.LabelSelector{MatchLabels: forged}},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -73,15 +72,7 @@ func stocks(w *world, runs bool) error {
 // these, so every part has to list them.
 func forge(w *world) {
 	w.t.Helper()
-	labels := map[string]string{stockpool.LabelPool: "pool-g1", appsv1.DefaultDeploymentUniqueLabelKey: "abc", "forged": "true"}
-	template := kubetest.Deployment(w.work, "forged", 1, kubetest.GPUs(1)).Spec.Template
-	template.Labels = labels
-	set := kubetest.Create(w.t, w.cluster, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.work, Name: "pool-g1-abc"},
-		Spec: appsv1.ReplicaSetSpec{
-			Replicas: new(int32(1)), Template: template, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"forged": "true"}},
-		},
-	})
+	set := kubetest.Create(w.t, w.cluster, kubetest.ForgedReplicaSet(w.work, "pool-g1", 1, map[string]string{stockpool.LabelPool: "pool-g1"}))
 	kubetest.WaitFor(w.t, "the forged pod", func(ctx context.Context) error {
 		made, err := w.cluster.Client().AppsV1().ReplicaSets(w.work).Get(ctx, set.Name, metav1.GetOptions{})
 		if err == nil && made.Status.Replicas != 1 {

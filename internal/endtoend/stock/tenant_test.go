@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -73,17 +72,9 @@ func escalated(r *rig) {
 // stock while its own have no node.
 func forged(r *rig) {
 	r.apply(r.pool(attributes{"node_selector": `{ none = "such" }`, "wait_for_rollout": "false"}))
-	labels := map[string]string{
-		stockpool.LabelPool: poolName, "gpupool/spec-name": "g1.1", "team": "a", appsv1.DefaultDeploymentUniqueLabelKey: "abc", "forged": "true",
-	}
-	template := kubetest.Deployment(r.namespace, "forged", 1, kubetest.GPUs(1)).Spec.Template
-	template.Labels = labels
-	kubetest.Create(r.t, r.server, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: poolName + "-abc"},
-		Spec: appsv1.ReplicaSetSpec{
-			Replicas: new(int32(2)), Template: template, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"forged": "true"}},
-		},
-	})
+	set := kubetest.Create(r.t, r.server, kubetest.ForgedReplicaSet(r.namespace, poolName, 2, map[string]string{
+		stockpool.LabelPool: poolName, "gpupool/spec-name": "g1.1", "team": "a",
+	}))
 	kubetest.WaitFor(r.t, "the tenant's pods to be ready", func(ctx context.Context) error {
 		list, err := r.server.Client().CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "forged"})
 		if err != nil {
@@ -111,7 +102,7 @@ func forged(r *rig) {
 	if p := told.StockPools[0]; p.Available != 0 || p.Replicas != 2 || p.Waiting != 2 {
 		r.t.Errorf("with forged pods it is %+v", p.Status)
 	}
-	if err := r.server.Client().AppsV1().ReplicaSets(r.namespace).Delete(r.t.Context(), poolName+"-abc", metav1.DeleteOptions{
+	if err := r.server.Client().AppsV1().ReplicaSets(r.namespace).Delete(r.t.Context(), set.Name, metav1.DeleteOptions{
 		PropagationPolicy: new(metav1.DeletePropagationForeground),
 	}); err != nil {
 		r.t.Fatal(err)
