@@ -36,21 +36,24 @@ var rooms = map[string]struct {
 	"internal/reason": {pure: true, may: []string{
 		module + "internal/duration", module + "internal/printable", module + "internal/wording",
 	}},
-	"internal/node":    {pure: true, may: []string{module + "internal/wording"}},
+	"internal/node":    {pure: true, may: []string{module + "internal/reason"}},
 	"internal/problem": {pure: true, may: []string{module + "internal/duration"}},
 	"internal/spotpool": {pure: true, may: []string{
 		module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass",
 		module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/reason", module + "internal/wording",
 	}},
 	// The parts of a journal, not each other: the journal composes them.
-	"internal/spotpool/launches": {pure: true, may: []string{module + "internal/spotpool", module + "internal/history", module + "internal/wording"}},
+	"internal/spotpool/launches": {pure: true, may: []string{module + "internal/reason", module + "internal/spotpool", module + "internal/history"}},
 	"internal/spotpool/fleet": {pure: true, may: []string{
-		module + "internal/spotpool", module + "internal/node", module + "internal/history", module + "internal/wording",
+		module + "internal/reason",
+		module + "internal/spotpool", module + "internal/node", module + "internal/history",
 	}},
 	"internal/spotpool/markets": {pure: true, may: []string{
-		module + "internal/spotpool", module + "internal/errorclass", module + "internal/history", module + "internal/wording",
+		module + "internal/reason",
+		module + "internal/spotpool", module + "internal/errorclass", module + "internal/history",
 	}},
 	"internal/spotpool/journal": {pure: true, may: []string{
+		module + "internal/reason",
 		module + "internal/spotpool", module + "internal/spotpool/launches", module + "internal/spotpool/fleet", module + "internal/spotpool/markets",
 		module + "internal/node", module + "internal/history",
 	}},
@@ -58,7 +61,7 @@ var rooms = map[string]struct {
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/spotpool/launches", module + "internal/spotpool/fleet",
 		module + "internal/spotpool/markets", module + "internal/node", module + "internal/reason", module + "internal/wording",
 	}},
-	"internal/exception": {pure: true, may: []string{module + "internal/duration", module + "internal/history"}},
+	"internal/exception": {pure: true, may: []string{module + "internal/reason", module + "internal/duration", module + "internal/history"}},
 	"internal/gpu": {pure: true, may: []string{
 		module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/",
 	}},
@@ -69,8 +72,11 @@ var rooms = map[string]struct {
 	}},
 	"internal/ledger/document": {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
 	"internal/ledger/packed":   {pure: true},
-	"internal/history":         {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
+	"internal/history": {pure: true, may: []string{
+		module + "internal/wording", module + "internal/reason", module + "internal/columns", module + "internal/seal",
+	}},
 	"internal/budget": {pure: true, may: []string{
+		module + "internal/reason",
 		module + "internal/exception", module + "internal/history", module + "internal/duration", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/problem", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/",
 	}},
@@ -78,30 +84,36 @@ var rooms = map[string]struct {
 		module + "internal/budget", module + "internal/ledger", module + "internal/weight", module + "internal/wording", "k8s.io/apimachinery/pkg/labels",
 	}},
 	"internal/budget/decide": {pure: true, may: []string{
-		module + "internal/budget", module + "internal/budget/meter", module + "internal/history", module + "internal/duration", module + "internal/gpu",
+		module + "internal/reason",
+		module + "internal/budget", module + "internal/budget/meter", module + "internal/history", module + "internal/gpu",
 		module + "internal/ledger", module + "internal/wording",
 	}},
 	"internal/stockpool": {pure: true, may: []string{
+		module + "internal/reason",
 		module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
 	"internal/stockpool/drift": {pure: true, may: []string{module + "internal/stockpool", "k8s.io/api/", "k8s.io/apimachinery/"}},
 	"internal/stockpool/decide": {pure: true, may: []string{
-		module + "internal/stockpool", module + "internal/stockpool/drift", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
+		module + "internal/reason",
+		module + "internal/stockpool", module + "internal/stockpool/drift", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
 	"internal/notification": {pure: true, may: []string{
 		module + "internal/budget", module + "internal/duration", module + "internal/history", module + "internal/problem", module + "internal/wording",
 	}},
 	"internal/request": {pure: true, may: []string{
+		module + "internal/reason",
 		module + "internal/budget", module + "internal/duration", module + "internal/exception", module + "internal/history", module + "internal/problem",
 		module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/declaration": {pure: true, may: []string{
-		module + "internal/duration", module + "internal/errorclass", module + "internal/history", module + "internal/printable",
+		module + "internal/reason",
+		module + "internal/errorclass", module + "internal/history", module + "internal/printable",
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/budget",
 		module + "internal/notification", module + "internal/request", module + "internal/stockpool", module + "internal/wording",
 	}},
 	"internal/store": {},
 	"internal/reconcile": {may: []string{
+		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile/notifications",
@@ -109,7 +121,7 @@ var rooms = map[string]struct {
 		module + "internal/exception", module + "internal/errorclass",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/declaration", module + "internal/store", module + "internal/store/draft",
-		module + "internal/node", module + "internal/wording", "k8s.io/api/", // the parameters of changes that are only planned
+		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
 	"internal/reconcile/usage": {may: []string{
 		module + "internal/reconcile/budgets", module + "internal/budget", module + "internal/budget/meter", module + "internal/ledger",
@@ -124,17 +136,20 @@ var rooms = map[string]struct {
 	}},
 	"internal/reconcile/state": {may: []string{module + "internal/declaration"}},
 	"internal/reconcile/outcome": {may: []string{
+		module + "internal/reason",
 		module + "internal/errorclass", module + "internal/reconcile/state", module + "internal/spotpool", module + "internal/wording",
 	}},
 	"internal/reconcile/loop": {may: []string{
 		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/jobs": {may: []string{
+		module + "internal/reason",
 		module + "internal/declaration", module + "internal/exception", module + "internal/history", module + "internal/reconcile/record",
 		module + "internal/request", module + "internal/stockpool", module + "internal/store",
 	}},
 	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
+		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",
 		module + "internal/budget", module + "internal/declaration", module + "internal/notification", module + "internal/request",
 		module + "internal/store", module + "internal/wording",
@@ -151,6 +166,7 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/store", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/budgets": {may: []string{
+		module + "internal/reason",
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop", module + "internal/reconcile/record",
 		module + "internal/reconcile/outcome", module + "internal/reconcile/state",
 		module + "internal/budget", module + "internal/budget/meter", module + "internal/budget/decide", module + "internal/gpu", module + "internal/ledger",
@@ -158,6 +174,7 @@ var rooms = map[string]struct {
 		module + "internal/weight", module + "internal/wording",
 	}},
 	"internal/reconcile/stockpools": {may: []string{
+		module + "internal/reason",
 		module + "internal/exception", module + "internal/history", module + "internal/reconcile/loop",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/stockpool/drift",
@@ -171,6 +188,7 @@ var rooms = map[string]struct {
 	"internal/soaktest":                       {},
 	"internal/reconcile/reconciletest/faults": {may: []string{module + "internal/soaktest"}},
 	"internal/reconcile/reconciletest": {may: []string{
+		module + "internal/reason",
 		module + "internal/soaktest",
 		module + "internal/reconcile/reconciletest/faults",
 		module + "internal/notification", module + "internal/reconcile/notifications",
@@ -200,6 +218,7 @@ var rooms = map[string]struct {
 		module + "internal/errorclass", "k8s.io/", "google.golang.org/protobuf/",
 	}},
 	"internal/kube/cluster": {may: []string{
+		module + "internal/reason",
 		module + "internal/errorclass", module + "internal/kube/client", module + "internal/node", module + "internal/gpu", module + "internal/ledger",
 		module + "internal/budget", module + "internal/stockpool", module + "internal/stockpool/drift",
 		"k8s.io/", "google.golang.org/protobuf/", "golang.org/x/sync/",
@@ -251,6 +270,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/cvmsim": {}, // not the SDK, so that it can't share the SDK's mistakes
 	"internal/provider": {may: []string{
+		module + "internal/reason",
 		module + "internal/notification", module + "internal/reconcile/notifications",
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/reconcile/stockpools",
 		module + "internal/reconcile", module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/record",

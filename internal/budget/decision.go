@@ -1,8 +1,7 @@
 package budget
 
 import (
-	"fmt"
-
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -29,15 +28,15 @@ type Decision struct {
 	Holding []string `json:"-"`
 	// CronJob is the UID of the owner's CronJob, or empty.
 	CronJob string `json:"-"`
-	// The reasons, as text.
-	Reasons []string `json:"reasons"`
+	// The reasons.
+	Reasons reason.Reasons `json:"reasons"`
 }
 
 // Verb returns the first word of Summary.
 func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
 // Heading returns the decision's kind, object and reasons.
-func (d Decision) Heading() (kind, object string, reasons []string) {
+func (d Decision) Heading() (kind, object string, reasons reason.Reasons) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
@@ -45,10 +44,10 @@ func (d Decision) Heading() (kind, object string, reasons []string) {
 type Rank struct {
 	Number, Of int
 	Order      EvictionOrder
-	Why        string // the reason for the position
+	Why        reason.Reason // the reason for the position
 }
 
-// String returns the rank as a reason.
-func (r Rank) String() string {
-	return fmt.Sprintf("it is number %d of %d by %s: %s", r.Number, r.Of, r.Order, r.Why)
+// Reason returns the rank as a reason.
+func (r Rank) Reason() reason.Reason {
+	return reason.Ranked(reason.Count(r.Number), reason.Count(r.Of), reason.Word(r.Order), r.Why)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -41,7 +42,7 @@ type Effect struct {
 	// The phase of the effect.
 	Phase EffectPhase `json:"phase"`
 	// Why the action cannot be requested, or was refused. Absent for a request that was accepted.
-	Reason string `json:"reason,omitempty"`
+	Reason reason.Reason `json:"reason,omitzero"`
 	// When it was requested, or found to be out of reach.
 	Since time.Time `json:"since"`
 	// Pods that still hold GPUs and are not about to terminate.
@@ -61,25 +62,30 @@ func NewEffect(measure Action, object, uid string, pods []string, now time.Time)
 	return e
 }
 
-// NoOwner is the reason why a pod without an owner cannot be paused. Nothing replaces it once it is deleted.
-const NoOwner = "it has no owner"
+// maxObstacle limits the reason of an effect: a webhook writes as much as it likes.
+const maxObstacle = 300
 
-// maxReason limits the reason of an effect: a webhook writes as much as it likes.
-const maxReason = 300
+// Obstacle returns the reason that an action does not reach a workload, of what the cluster says.
+func Obstacle(text string) reason.Reason { return reason.OutOfReach(Answer(text)) }
+
+// Answer returns what the cluster says about an action, shortened.
+func Answer(text string) reason.Foreign {
+	if len(text) > maxObstacle {
+		text = strings.ToValidUTF8(text[:maxObstacle], "") + "..."
+	}
+	return reason.NewForeign(text)
+}
 
 // Unreached returns an effect of an action that a reason keeps from an object. Nothing comes of waiting.
-func Unreached(measure Action, object, uid string, pods []string, reason string, now time.Time) Effect {
-	e := NewEffect(measure, object, uid, pods, now).Refused(reason)
+func Unreached(measure Action, object, uid string, pods []string, why reason.Reason, now time.Time) Effect {
+	e := NewEffect(measure, object, uid, pods, now).Refused(why)
 	e.Phase = Ineffective
 	return e
 }
 
 // Refused returns the effect as one that the cluster refused. It is requested again until its time is over.
-func (e Effect) Refused(reason string) Effect {
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
-	}
-	e.Reason = reason
+func (e Effect) Refused(why reason.Reason) Effect {
+	e.Reason = why
 	return e
 }
 
@@ -110,22 +116,25 @@ func (e Effect) String() string {
 		parts = append(parts, "which "+e.StockPool+" pauses")
 	}
 	text := strings.Join(parts, ", ")
-	if e.Reason != "" {
-		text += ": " + e.Reason
+	if reasons := e.Reasons(); len(reasons) > 0 {
+		text += ": " + strings.Join(reasons.Texts(), "; ")
 	}
-	n := len(e.Pods) + e.MorePods
-	if n == 0 || e.Measure == Evict {
-		return text
+	return text
+}
+
+// Reasons returns why it was not done, and which pods are left.
+func (e Effect) Reasons() (list reason.Reasons) {
+	if !e.Reason.IsZero() {
+		list = append(list, e.Reason)
 	}
-	names := strings.Join(e.Pods, ", ")
-	if e.MorePods > 0 {
-		names += fmt.Sprintf(" and %d more", e.MorePods)
+	if n := len(e.Pods) + e.MorePods; n > 0 && e.Measure != Evict {
+		left := reason.Listed{More: e.MorePods}
+		for _, name := range e.Pods {
+			left.First = append(left.First, reason.Item{Name: name})
+		}
+		list = append(list, reason.PodsHold(reason.Count(n), left))
 	}
-	separator := ": "
-	if e.Reason != "" {
-		separator = "; "
-	}
-	return fmt.Sprintf("%s%s%d %s GPUs (%s)", text, separator, n, wording.Plural(n, "pod holds", "pods hold"), names)
+	return list
 }
 
 // CountEffects returns the number of effects of a measure in a phase.
@@ -180,8 +189,8 @@ func (e *IneffectiveError) Error() string {
 	late, unreached, pauses, owned := []string{}, map[Action][]string{}, false, false
 	for _, of := range e.Effects {
 		pauses = pauses || of.Measure == Pause
-		owned = owned || of.Measure == Pause && of.Reason != "" && of.Reason != NoOwner
-		if of.Reason != "" {
+		owned = owned || of.Measure == Pause && !of.Reason.IsZero() && of.Reason.Code != reason.NoOwner().Code
+		if !of.Reason.IsZero() {
 			unreached[of.Measure] = append(unreached[of.Measure], fmt.Sprintf("%s (%s)", of.Object, of.Reason))
 		} else {
 			late = append(late, string(of.Measure)+" "+of.String())

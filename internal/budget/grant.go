@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -104,7 +105,8 @@ func (g Grants) Add(d Declaration, grant Grant, now time.Time) (Grants, error) {
 	case declared+g.granted(now) > MaxGPUHours*Hour:
 		return g, fmt.Errorf("with it, the limit would be above %d GPU-hours", MaxGPUHours)
 	}
-	return g.reporting(grant.Begun(d.About(time.Time{}), grant.Hours()+": "+grant.Why).Exception(history.Grant, grant.ID, grant.Until)), nil
+	why := reason.Granted(reason.Amount(grant.GPUHours), reason.NewForeign(grant.Why))
+	return g.reporting(grant.Begun(d.About(time.Time{}), why).Exception(history.Grant, grant.ID, grant.Until)), nil
 }
 
 // Release ends all that are in force, and returns these.
@@ -113,7 +115,7 @@ func (g Grants) Release(d Declaration, r exception.Release) (after Grants, relea
 	after = g.current(d, r.At)
 	released, after.List = after.List, nil
 	for _, grant := range released {
-		after = after.reporting(grant.Released(d.About(time.Time{}), r, grant.what()))
+		after = after.reporting(grant.Released(d.About(time.Time{}), r, reason.GrantEndsEarly(reason.Amount(grant.GPUHours), reason.Word(grant.Who))))
 	}
 	if len(released) > 0 && r.At.After(after.EndedAt) {
 		after.EndedAt = r.At
@@ -144,7 +146,7 @@ func (g Grants) current(d Declaration, now time.Time) Grants {
 		if grant.Until.After(g.EndedAt) {
 			g.EndedAt = grant.Until
 		}
-		g = g.reporting(grant.Ended(d.About(time.Time{}), grant.what()))
+		g = g.reporting(grant.Ended(d.About(time.Time{}), reason.GrantEnds(reason.Amount(grant.GPUHours), reason.Word(grant.Who))))
 	}
 	return g
 }
@@ -153,8 +155,6 @@ func (g Grants) reporting(e history.Event) Grants {
 	g.Unreported = history.Keep(g.Unreported, e)
 	return g
 }
-
-func (g Grant) what() string { return "the grant of " + g.Hours() }
 
 // About returns the common fields of the budget's events.
 func (d Declaration) About(at time.Time) history.About {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // maxPaused limits how many paused workloads a status lists.
@@ -44,14 +46,12 @@ const maxLost = 20
 
 // LostPauses returns a warning for each workload that is stopped but in no document of pauses: nothing
 // resumes it.
-func LostPauses(list []PausedWorkload) []string {
-	var texts []string
+func LostPauses(list []PausedWorkload) (lost reason.Reasons) {
 	for _, p := range list[:min(len(list), maxLost)] {
-		texts = append(texts, fmt.Sprintf("%s is stopped, and the record that this budget paused it is lost: gpupool does not resume it. To resume it:\n%s",
-			p.Workload, p.ResumeCommand()))
+		lost = append(lost, reason.PauseLost(reason.Workload(p.Workload.String()), reason.Word(p.ResumeCommand())))
 	}
 	if more := len(list) - maxLost; more > 0 {
-		texts = append(texts, fmt.Sprintf("the records of %d more pauses are lost: resume the workloads above, and the next run lists them", more))
+		lost = append(lost, reason.MorePausesLost(reason.Count(more)))
 	}
-	return texts
+	return lost
 }

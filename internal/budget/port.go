@@ -3,6 +3,8 @@ package budget
 import (
 	"errors"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // PodRef names one pod, and no later one of the same name.
@@ -118,7 +120,7 @@ func (e *EvictionBlockedError) Unwrap() error { return e.Err }
 // NotPausedError says why a workload cannot be paused or resumed, or must not be.
 type NotPausedError struct {
 	Workload Workload
-	Reason   string
+	Why      reason.Reason
 	Gone     bool // it no longer exists
 	Stopped  bool // another process stopped it
 	// Released says that the budget no longer holds it.
@@ -127,7 +129,12 @@ type NotPausedError struct {
 
 // Error names the workload and the reason.
 func (e *NotPausedError) Error() string {
-	return e.Workload.Kind + " " + e.Workload.Namespace + "/" + e.Workload.Name + ": " + e.Reason
+	return e.Left().String()
+}
+
+// Left returns the error as a reason.
+func (e *NotPausedError) Left() reason.Reason {
+	return reason.LeftAsIs(reason.Workload(e.Workload.String()), e.Why)
 }
 
 // FreezeLag is how long a freeze may take to apply. An API server reads new policy bindings once a second,

@@ -1,12 +1,12 @@
 package budget
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // ProtectedKey is the annotation or label of a pod, or the label of its namespace,
@@ -23,41 +23,41 @@ const systemPriority = 2_000_000_000
 // SystemNamespaces are never touched by enforcement.
 func SystemNamespaces() []string { return []string{"kube-system", "kube-public", "kube-node-lease"} }
 
-// Spares returns why enforcement does not touch a pod, or "". Classes are the values of the cluster's
+// Spares returns why enforcement does not touch a pod; zero if it does. Classes are the values of the cluster's
 // priority classes.
-func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int32) string {
+func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int32) reason.Reason {
 	e := d.Enforce
 	marked := func(of ledger.Labels) bool { return Protects(of.Lookup(ProtectedKey)) }
 	annotation, annotated := p.Annotations[ProtectedKey]
 	honored := e.HonorsPods()
 	switch {
 	case slices.Contains(SystemNamespaces(), p.Namespace), p.Namespace == storeNamespace:
-		return "its namespace is the system's"
+		return reason.InSystemNamespace()
 	case slices.Contains(e.ProtectedNamespaces, p.Namespace):
-		return "its namespace is protected"
+		return reason.InProtectedNamespace()
 	case honored && Protects(annotation, annotated):
-		return "it is annotated with " + ProtectedKey
+		return reason.Annotated(ProtectedKey)
 	case honored && p.Set != nil && marked(p.Set.Labels):
-		return "it is labeled with " + ProtectedKey
+		return reason.Labeled(ProtectedKey)
 	case p.Set != nil && marked(p.Set.NamespaceLabels):
-		return "its namespace is labeled with " + ProtectedKey
+		return reason.InLabeledNamespace(ProtectedKey)
 	case p.Priority >= systemPriority:
-		return "its priority is the system's"
+		return reason.SystemPriority()
 	}
 	if e.ProtectedPriorityClass == "" {
-		return ""
+		return reason.Reason{}
 	}
 	if p.PriorityClassName == e.ProtectedPriorityClass {
-		return "its priority class is protected"
+		return reason.ProtectedClass()
 	}
 	least, known := classes[e.ProtectedPriorityClass]
 	switch {
 	case !known:
-		return fmt.Sprintf("the cluster has no priority class %q to compare it with", e.ProtectedPriorityClass)
+		return reason.ClassMissing(reason.Word(e.ProtectedPriorityClass))
 	case p.Priority >= least:
-		return fmt.Sprintf("its priority %d is not below that of %s", p.Priority, e.ProtectedPriorityClass)
+		return reason.PriorityNotBelow(reason.Count(p.Priority), reason.Word(e.ProtectedPriorityClass))
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // Stops reports whether the budget wants a workload stopped now that respects budgets by itself, as stock
@@ -65,11 +65,11 @@ func (d Declaration) Spares(p Pod, storeNamespace string, classes map[string]int
 // that enforcement does not touch is not stopped.
 func (d Declaration) Stops(s Status, set *ledger.LabelSet, storeNamespace string, now time.Time) bool {
 	switch {
-	case d.Enforce.Action != Pause, !s.Usage.Exceeded(), s.Unknown != nil, s.Withheld != "":
+	case d.Enforce.Action != Pause, !s.Usage.Exceeded(), s.Unknown != nil, !s.Withheld.IsZero():
 		return false
 	case s.EnforceAt == nil || now.Before(*s.EnforceAt) && s.At.Before(*s.EnforceAt):
 		return false // what was due as it was judged is due, though the clock read now is rounded down
 	}
 	d.Enforce.ProtectedPriorityClass = ""
-	return d.Spares(Pod{Pod: gpu.Pod{Namespace: set.Namespace}, Set: set}, storeNamespace, nil) == ""
+	return d.Spares(Pod{Pod: gpu.Pod{Namespace: set.Namespace}, Set: set}, storeNamespace, nil).IsZero()
 }

@@ -10,7 +10,7 @@ import (
 
 // String writes the decision for people, on one line.
 func (d Decision) String() string {
-	return wording.Because(d.Summary(), d.Reasons)
+	return wording.Because(d.Summary(), d.Reasons.Texts())
 }
 
 // Summary returns String without the reasons.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Status is a budget's result of the last run. It is the gate of the spot pools that name it, and the input of data
@@ -46,8 +47,8 @@ type Status struct {
 	// otherwise.
 	KnownSince *time.Time `json:"known_since,omitempty"`
 	// Withheld is why something is not done, or not lifted, because a part of the window is not known well
-	// enough; empty otherwise.
-	Withheld string `json:"withheld,omitempty"`
+	// enough; zero otherwise.
+	Withheld reason.Reason `json:"withheld,omitzero"`
 	// Enforced are the measures in force, of which all was observed to be done: freeze,
 	// pause; and evict, while pods are evicted.
 	Enforced []Action `json:"enforced,omitempty"`
@@ -61,8 +62,8 @@ type Status struct {
 	Paused        []PausedWorkload `json:"paused,omitempty"`
 	PausedLeftOut int              `json:"paused_left_out,omitempty"`
 	// Grants are those that were in force, and a part of the limit.
-	Grants   []Grant  `json:"grants,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Grants   []Grant        `json:"grants,omitempty"`
+	Warnings reason.Reasons `json:"warnings,omitempty"`
 	// FrozenSince is when a run found or brought its freeze in force; nil while it is
 	// not.
 	FrozenSince *time.Time `json:"frozen_since,omitempty"`
@@ -80,10 +81,10 @@ type Status struct {
 // all budgets as one document.
 type Measurement struct {
 	// Of is the RunID of the status that it goes with.
-	Of       string    `json:"of"`
-	At       time.Time `json:"at"`
-	Usage    Usage     `json:"usage"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Of       string         `json:"of"`
+	At       time.Time      `json:"at"`
+	Usage    Usage          `json:"usage"`
+	Warnings reason.Reasons `json:"warnings,omitempty"`
 }
 
 // Measured is the status by a later measurement of the same, or as it is if the measurement
@@ -99,9 +100,9 @@ func (s Status) Measured(m Measurement) Status {
 // window since. Usage may be below the limit only because of that. Enforcement stays in force, and no spot
 // pool launches.
 type Unknown struct {
-	Consumed int64     `json:"consumed"`
-	At       time.Time `json:"at"`
-	Reason   string    `json:"reason"`
+	Consumed int64         `json:"consumed"`
+	At       time.Time     `json:"at"`
+	Reason   reason.Reason `json:"reason"`
 }
 
 // WithoutReported leaves out the events that the history has by now.

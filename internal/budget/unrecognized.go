@@ -1,8 +1,9 @@
 package budget
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Unrecognized is an object with a gpupool label that this version does not use. Most likely an older
@@ -10,12 +11,11 @@ import (
 type Unrecognized struct {
 	Object   string // as in kubectl: "deployment/serve in the namespace ml"
 	Label    string
-	Means    string   // what the label meant
-	Commands []string // that resume and remove it
+	Means    reason.Reason // what the label meant
+	Commands []string      // that resume and remove it
 }
 
-// String returns a warning with one command per line.
-func (u Unrecognized) String() string {
-	return fmt.Sprintf("%s has the label %s, which this gpupool does not use there: %s, and no run changes it. To remove it:\n%s", u.Object, u.Label, u.Means,
-		strings.Join(u.Commands, "\n"))
+// Warning returns a warning with one command per line.
+func (u Unrecognized) Warning() reason.Reason {
+	return reason.Unrecognized(reason.Workload(u.Object), reason.Word(u.Label), u.Means, reason.Word(strings.Join(u.Commands, "\n")))
 }

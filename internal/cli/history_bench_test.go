@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -44,13 +45,13 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 		ask := history.Ask{Sequence: n, WrittenAt: a.At, Count: 1, Offering: offering, ChargeType: "SPOTPAID", Price: instance.Price}
 		switch chance.IntN(10) {
 		case 0, 1, 2:
-			a.Reasons, a.Outcome = []string{"capacity 1 is below minimum 2"}, "short"
+			a.Reasons, a.Outcome = reason.Reasons{reason.BelowMinimum(1, 2)}, "short"
 			events[n] = a.Refused(ask, history.Error{
 				Class: "capacity", Code: "ResourcesSoldOut.SpecifiedInstanceType", Message: "RunInstances: ResourcesSoldOut.SpecifiedInstanceType: sold out",
 				RequestID: hex(32), Remedy: "add an offering",
 			})
 		case 3, 4:
-			a.Reasons = []string{"capacity 1 is below minimum 2", instance.Price + " CNY an hour each"}
+			a.Reasons = reason.Reasons{reason.BelowMinimum(1, 2), reason.PriceEach(reason.Price{Amount: instance.Price, Currency: "CNY"})}
 			ask.InstanceIDs = []string{instance.ID}
 			events[n] = a.Launched(ask)
 		case 5, 6:
@@ -61,7 +62,7 @@ func fleetEvents(chance *rand.Rand, from time.Time, span time.Duration, count in
 			events[n] = a.Instance(history.End, instance)
 		default:
 			a.Object, a.ClusterUID = fmt.Sprintf("budget/team-%d", pool), "5f0c1d2e-9a8b-4c7d-8e6f-001122334455"
-			a.Reasons = []string{"the grace period is over"}
+			a.Reasons = reason.Reasons{reason.GraceOver("evict")}
 			events[n] = a.Evict(history.Identity{Namespace: fmt.Sprintf("team-%d", pool), Name: "train-" + hex(5), UID: hex(36)})
 		}
 	}

@@ -1,25 +1,30 @@
 package declaration
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
-// Trust returns why a status is too unreliable to allow launches; nil if it is reliable.
+// UntrustedError says that a status is too unreliable to allow launches.
+type UntrustedError struct{ Why reason.Reason }
+
+// Error returns why.
+func (e *UntrustedError) Error() string { return e.Why.String() }
+
+// Trust returns why a status is too unreliable to allow launches; nil if it is reliable. The error is *UntrustedError
+// unless the declaration is invalid.
 func Trust(record Budget, s budget.Status, now time.Time) error {
 	d := record.Declaration
 	if record.Phase != Active {
-		return errors.New("it is being destroyed")
+		return &UntrustedError{reason.BeingDestroyed()}
 	}
 	if s.Unknown != nil {
-		return errors.New(s.Unknown.Reason)
+		return &UntrustedError{s.Unknown.Reason}
 	}
 	if s.Terms != d.Terms() {
-		return fmt.Errorf("it was changed at %s, and no run of gpupool reconcile has judged it since", d.PublishedAt.UTC().Format(time.RFC3339))
+		return &UntrustedError{reason.Unjudged(reason.Instant{Time: d.PublishedAt.UTC()})}
 	}
 	limit, err := d.StatusAge()
 	if err != nil {
@@ -27,10 +32,9 @@ func Trust(record Budget, s budget.Status, now time.Time) error {
 	}
 	switch age := now.Sub(s.At); {
 	case age > limit:
-		return fmt.Errorf("its status is as of %s, %s ago, and max_status_age is %s: does gpupool reconcile still run, and reach the cluster?",
-			s.At.UTC().Format(time.RFC3339), duration.Words(age.Round(time.Minute)), duration.Words(limit))
+		return &UntrustedError{reason.StatusOld(reason.Instant{Time: s.At.UTC()}, reason.Duration(age.Round(time.Minute)), reason.Duration(limit))}
 	case age < -limit:
-		return fmt.Errorf("its status is as of %s, which is still to come: one of the clocks is wrong", s.At.UTC().Format(time.RFC3339))
+		return &UntrustedError{reason.StatusAhead(reason.Instant{Time: s.At.UTC()})}
 	}
 	return nil
 }

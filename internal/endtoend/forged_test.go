@@ -147,7 +147,7 @@ func TestANodeThatIsGoneIsAnEstimate(t *testing.T) {
 	if u := live.Usage; u.Consumed <= u.Limit || u.Unconfirmed != u.Consumed || u.Estimated != u.Consumed || u.Exceeded() {
 		t.Errorf("its node was not observed: %+v", u)
 	}
-	if text := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(text, "nodes that were never observed") {
+	if text := strings.Join(report.Budgets[0].Warnings.Texts(), "\n"); !strings.Contains(text, "nodes that were never observed") {
 		t.Errorf("it is not told: %q", text)
 	}
 }

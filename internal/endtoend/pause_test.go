@@ -126,7 +126,7 @@ func TestScaledUpWorkloadIsReported(t *testing.T) {
 	r.waitForPods(1)
 	report := r.run(reconcile.RunOptions{})
 	if b := report.Budgets[0]; len(report.Decisions) > 0 || len(b.Enforced) > 0 ||
-		!strings.Contains(strings.Join(b.Warnings, "\n"), "resumed manually") {
+		!strings.Contains(strings.Join(b.Warnings.Texts(), "\n"), "resumed manually") {
 		t.Errorf("decisions %v, enforced %v, warnings %v", decided(report), b.Enforced, b.Warnings)
 	}
 	again := r.budget

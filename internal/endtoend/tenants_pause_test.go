@@ -139,7 +139,7 @@ func TestAPausedWorkloadIsStartedAgain(t *testing.T) {
 			if s.replicas("train") != 2 {
 				t.Error("it was paused again without a declaration")
 			}
-			if !strings.Contains(strings.Join(s.budget(r, "own").Warnings, "\n"), "train") {
+			if !strings.Contains(strings.Join(s.budget(r, "own").Warnings.Texts(), "\n"), "train") {
 				t.Errorf("nothing warns of a paused workload that holds GPUs:\n%s", r.text)
 			}
 			s.wantUsage(r, "own", s.ofTenant)

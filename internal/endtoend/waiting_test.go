@@ -33,7 +33,7 @@ func TestABacklogDoesNotStartInWhatIsFreed(t *testing.T) {
 		fmt.Sprint(got[len(got)-5:len(got)-2]) != fmt.Sprint(want) {
 		t.Errorf("decisions %v", got)
 	}
-	if warnings := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(warnings, "4 pods wait for 16 GPUs") ||
+	if warnings := strings.Join(report.Budgets[0].Warnings.Texts(), "\n"); !strings.Contains(warnings, "4 pods wait for 16 GPUs") ||
 		!strings.Contains(warnings, "(of the Job "+job.Name+")") {
 		t.Errorf("warnings %v", warnings)
 	}
@@ -50,7 +50,7 @@ func TestAWaitingJobIsPausedBeforeItStarts(t *testing.T) {
 	r.start("runs", kubetest.GPUs(4))
 	kubetest.Create(t, r.server, kubetest.Job(r.namespace, "waits", 1, team, kubetest.GPUs(1), kubetest.OnNode("no-such-node")))
 	told := r.runUntil("a pause", has("done suspend Job"))
-	if !strings.Contains(strings.Join(told.Budgets[0].Warnings, "\n"), "1 pod waits for 1 GPU:") {
+	if !strings.Contains(strings.Join(told.Budgets[0].Warnings.Texts(), "\n"), "1 pod waits for 1 GPU:") {
 		t.Errorf("warnings %v", told.Budgets[0].Warnings)
 	}
 	r.waitForPods(1)

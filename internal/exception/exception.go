@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // The limits of an exception's duration.
@@ -161,22 +162,22 @@ func (e Exception) String() string {
 }
 
 // Begun returns the start of its event about an object, with the reason.
-func (e Exception) Begun(of history.About, why string) history.About {
-	of.At, of.Actor, of.Reasons = e.From, e.Who, []string{why}
+func (e Exception) Begun(of history.About, why reason.Reason) history.About {
+	of.At, of.Actor, of.Reasons = e.From, e.Who, reason.Reasons{why}
 	return of
 }
 
-// Ended returns the event of its expiry; what describes it.
-func (e Exception) Ended(of history.About, what string) history.Event {
-	of.At, of.Reasons = e.Until, []string{fmt.Sprintf("%s by %s ends", what, e.Who), e.Why}
+// Ended returns the event of its expiry, which ends describes.
+func (e Exception) Ended(of history.About, ends reason.Reason) history.Event {
+	of.At, of.Reasons = e.Until, reason.Reasons{ends, reason.Given(reason.NewForeign(e.Why))}
 	return of.Exception(history.Release, e.ID, time.Time{})
 }
 
-// Released returns the event of its early release.
-func (e Exception) Released(of history.About, r Release, what string) history.Event {
-	of.At, of.Actor, of.Reasons = r.At, r.Who, []string{fmt.Sprintf("%s by %s ends early", what, e.Who)}
+// Released returns the event of its early release, which ends describes.
+func (e Exception) Released(of history.About, r Release, ends reason.Reason) history.Event {
+	of.At, of.Actor, of.Reasons = r.At, r.Who, reason.Reasons{ends}
 	if why := strings.TrimSpace(r.Why); why != "" {
-		of.Reasons = append(of.Reasons, why)
+		of.Reasons = append(of.Reasons, reason.Given(reason.NewForeign(why)))
 	}
 	return of.Exception(history.Release, e.ID, time.Time{})
 }

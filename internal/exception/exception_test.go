@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -55,15 +56,15 @@ func TestAnEndIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := history.About{Object: "budget/team-a", ObjectUID: "u"}
-	ended := e.Ended(of, "the grant")
-	released := e.Released(of, exception.Release{At: noon.Add(59 * time.Minute), Who: "bob", Why: "done"}, "the grant")
+	ended := e.Ended(of, reason.HoldEnds("ann"))
+	released := e.Released(of, exception.Release{At: noon.Add(59 * time.Minute), Who: "bob", Why: "done"}, reason.HoldEndsEarly("ann"))
 	if ended.ID != released.ID || ended.Actor != "" || released.Actor != "bob" {
 		t.Errorf("ended %+v, released %+v", ended, released)
 	}
-	if want := []string{"the grant by ann ends early", "done"}; !slices.Equal(released.Reasons, want) {
+	if want := []string{"the hold by ann ends early", "done"}; !slices.Equal(released.Reasons.Texts(), want) {
 		t.Errorf("released because of %q, want %q", released.Reasons, want)
 	}
-	if want := []string{"the grant by ann ends", "night"}; !slices.Equal(ended.Reasons, want) || !ended.At.Equal(noon.Add(time.Hour)) {
+	if want := []string{"the hold by ann ends", "night"}; !slices.Equal(ended.Reasons.Texts(), want) || !ended.At.Equal(noon.Add(time.Hour)) {
 		t.Errorf("ended at %s because of %q, want %q", ended.At, ended.Reasons, want)
 	}
 }

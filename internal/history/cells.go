@@ -12,7 +12,7 @@ func Titles() []string {
 	return []string{
 		"id", "at", "kind", "object", "object_uid", "cluster_uid", "run_id", "actor", "reasons", "outcome", "count",
 		"offering_availability_zone", "offering_instance_type", "offering_subnet_id", "charge_type", "price", "instance_ids",
-		"pods", "workloads", "threshold", "error_class", "error_code", "error_message", "error_request_id", "error_remedy", "until", "node", "currency",
+		"pods", "workloads", "threshold", "error_class", "error_code", "error_message", "error_request_id", "error_remedy", "until", "node", "currency", "details",
 	}
 }
 
@@ -27,9 +27,10 @@ func (e *Event) Cells() []string {
 		f = *e.Error
 	}
 	return []string{
-		e.ID, cell(e.At), string(e.Kind), e.Object, e.ObjectUID, e.ClusterUID, e.RunID, e.Actor, strings.Join(e.Reasons, "; "), e.Outcome, count(e.Count),
+		e.ID, cell(e.At), string(e.Kind), e.Object, e.ObjectUID, e.ClusterUID, e.RunID, e.Actor,
+		strings.Join(e.Reasons.Texts(), "; "), e.Outcome, count(e.Count),
 		o.AvailabilityZone, o.InstanceType, o.SubnetID, e.ChargeType, e.Price, strings.Join(e.InstanceIDs, " "),
-		together(e.Pods), together(e.Workloads), count(e.Threshold), f.Class, f.Code, f.Message, f.RequestID, f.Remedy, cell(e.Until), e.Node, e.Currency,
+		together(e.Pods), together(e.Workloads), count(e.Threshold), f.Class, f.Code, f.Message, f.RequestID, f.Remedy, cell(e.Until), e.Node, e.Currency, e.Reasons.Compact(),
 	}
 }
 

@@ -44,6 +44,7 @@ func (h *Head) Missing(events []Event) (missing []Event, errs []error) {
 			errs = append(errs, errors.Join(errors.New("invalid event of "+e.Object), err))
 			continue
 		}
+		e.Reasons = e.Reasons.Bounded(maxList, maxText)
 		if !there[e.ID] {
 			missing = append(missing, e)
 		}

@@ -79,7 +79,7 @@ type Codec struct{ reader reader }
 
 // rows is made once: finding a schema takes 60 times as long as a table of it. Older documents end
 // before the column of currencies.
-var rows, errRows = columns.NewTable[Row](currencyColumn)
+var rows, errRows = columns.NewTable[Row](currencyColumn, detailsColumn)
 
 // NewCodec returns a codec.
 func NewCodec() (*Codec, error) {

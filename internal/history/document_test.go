@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // TestDocumentsSayWhatTheyWereTold: every field of every kind.
@@ -42,8 +43,8 @@ func TestDocumentsSayWhatTheyWereTold(t *testing.T) {
 	}
 }
 
-// TestDocumentsWithoutCurrenciesAreRead: such a document was written before the column was added.
-// It is read as it is, and added to.
+// TestDocumentsWithoutCurrenciesAreRead: such a document was written before the columns of currencies and details were added.
+// It is read as it is, and added to. Its reasons are texts of another version.
 func TestDocumentsWithoutCurrenciesAreRead(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/without_currency.parquet")
@@ -53,6 +54,9 @@ func TestDocumentsWithoutCurrenciesAreRead(t *testing.T) {
 	want, _ := history.Merge(nil, everyEvent(about("train", 0))...)
 	for n := range want {
 		want[n].Currency = ""
+		for m, of := range want[n].Reasons {
+			want[n].Reasons[m] = reason.OtherVersion(reason.NewForeign(of.String()))
+		}
 	}
 	c, name := codec(t), history.DayOf(noon).HeadName(1)
 	h, err := c.Head(name, data, history.Query{})
@@ -179,7 +183,7 @@ func TestOneEventFitsWhateverItSays(t *testing.T) {
 	}
 	a := about("train", 0)
 	for range 1000 {
-		a.Reasons = append(a.Reasons, long()[:1000])
+		a.Reasons = append(a.Reasons, reason.OtherVersion(reason.NewForeign(long()[:1000])))
 	}
 	h := &history.Head{Day: history.DayOf(noon), Number: 1}
 	events, errs := h.Missing([]history.Event{a.Failed(history.Error{Message: long() + "\xff", Remedy: long()}), {ID: "x"}})

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"errors"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ type Event struct {
 	RunID string `json:"run_id,omitempty"`
 	// `reconcile`, `terraform` or a person.
 	Actor string `json:"actor,omitempty"`
-	// The reasons, as text.
-	Reasons []string `json:"reasons,omitempty"`
+	// The reasons.
+	Reasons reason.Reasons `json:"reasons,omitempty"`
 	// `requested` for a request, and `done`, `ineffective`, `timed_out` or `kept` for its effect.
 	Outcome string `json:"outcome,omitempty"`
 
@@ -134,7 +135,7 @@ func (e *Event) normalize() error {
 		*s = short(*s)
 	}
 	e.Kind = Kind(kind)
-	e.Reasons, e.InstanceIDs = shortList(e.Reasons, text), shortList(e.InstanceIDs, short)
+	e.InstanceIDs = shortList(e.InstanceIDs, short)
 	e.Pods, e.Workloads = shortList(e.Pods, Identity.short), shortList(e.Workloads, Identity.short)
 	if o := e.Offering; o != nil && !o.kept() {
 		e.Offering = &Offering{short(o.AvailabilityZone), short(o.InstanceType), short(o.SubnetID)}

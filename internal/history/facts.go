@@ -3,6 +3,7 @@ package history
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ type About struct {
 	Object, ObjectUID string
 	ClusterUID        string
 	RunID, Actor      string
-	Reasons           []string
+	Reasons           reason.Reasons
 	Outcome           string
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Message returns what happened, without the kind and the object, on one line. at writes times. The
@@ -18,7 +21,7 @@ func (e *Event) Message(at func(time.Time) string) string {
 	case Lost:
 		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
 	case Reclaim: // and how many pods were deleted before, if that is known
-		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, e.Reasons[min(1, len(e.Reasons)):]), "; ")
+		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, e.Reasons[min(1, len(e.Reasons)):].Texts()), "; ")
 	case Begin, End, Detach:
 		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case Join, Replace, Notice, Withdrawn, Drain, Drained, Uncordon,
@@ -29,7 +32,7 @@ func (e *Event) Message(at func(time.Time) string) string {
 	case Revert:
 		return revertText(e.Reasons)
 	case Scale:
-		return strings.Join(e.Reasons, "; ")
+		return strings.Join(e.Reasons.Texts(), "; ")
 	case Freeze, Frozen, Pause, Paused, Resume, Evict, Evicted:
 		return enforcement(e)
 	case Threshold:
@@ -77,17 +80,31 @@ func effect(e *Event) string {
 }
 
 // revertText describes the reverted changes of a workload and their authors.
-func revertText(reasons []string) string {
+func revertText(reasons reason.Reasons) string {
 	var by string
 	var changes []string
-	for _, reason := range reasons {
-		if who, last := strings.CutPrefix(reason, "last written by "); last {
+	for _, r := range reasons {
+		if who := writers(r); who != "" {
 			by = who + ": "
 			continue
 		}
-		changes = append(changes, strings.TrimPrefix(reason, "spec.template.spec.containers[0]."))
+		changes = append(changes, strings.TrimPrefix(r.String(), "spec.template.spec.containers[0]."))
 	}
 	return by + strings.Join(changes, "; ")
+}
+
+// writers returns who made the reverted changes, if a reason says that. Earlier versions stored its text.
+func writers(r reason.Reason) string {
+	switch r.Code {
+	case reason.LastWrittenBy(nil).Code:
+		names, _ := r.Args[0].(reason.Names)
+		return wording.Some(names)
+	case reason.OtherVersion("").Code:
+		if who, are := strings.CutPrefix(r.String(), "last written by "); are {
+			return who
+		}
+	}
+	return ""
 }
 
 // nodeText describes an event of an instance as a node.
@@ -154,9 +171,9 @@ func namesOf(list []Identity) string {
 	return strings.Join(names, " ")
 }
 
-func first(list []string) string {
+func first(list reason.Reasons) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return list[0]
+	return list[0].String()
 }

@@ -1,9 +1,11 @@
 package history
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Row is an event as a row of a Parquet file. Columns have the names of the JSON fields; times are
@@ -31,6 +33,7 @@ type Row struct {
 	Until       *int64        `parquet:"until,optional,timestamp"`
 	Node        string        `parquet:"node,dict"`
 	Currency    string        `parquet:"currency,dict,optional"` // documents from before it lack it
+	Details     string        `parquet:"details,dict,optional"`  // the codes and arguments of the reasons; as above
 }
 
 type offeringRow struct {
@@ -79,15 +82,16 @@ const (
 	untilColumn     = errorColumn + 5
 	nodeColumn      = untilColumn + 1
 	currencyColumn  = nodeColumn + 1
+	detailsColumn   = currencyColumn + 1
 )
 
 // Row returns the event as a row.
 func (e *Event) Row() Row {
 	r := Row{
 		ID: e.ID, At: e.At.UnixMilli(), Kind: string(e.Kind), Object: e.Object, ObjectUID: e.ObjectUID, ClusterUID: e.ClusterUID,
-		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons, Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
+		RunID: e.RunID, Actor: e.Actor, Reasons: e.Reasons.Texts(), Outcome: e.Outcome, Count: number(e.Count), ChargeType: e.ChargeType,
 		Price: e.Price, InstanceIDs: e.InstanceIDs, Pods: identities(e.Pods), Workloads: identities(e.Workloads), Threshold: number(e.Threshold), Node: e.Node,
-		Currency: e.Currency,
+		Currency: e.Currency, Details: e.Reasons.Compact(),
 	}
 	if e.Offering != nil {
 		r.Offering = (*offeringRow)(e.Offering)
@@ -124,7 +128,7 @@ func identities(list []Identity) []identityRow {
 func (r *Row) Event() Event {
 	e := Event{
 		ID: r.ID, At: time.UnixMilli(r.At).UTC(), Kind: Kind(r.Kind), Object: r.Object, ObjectUID: r.ObjectUID, ClusterUID: r.ClusterUID,
-		RunID: r.RunID, Actor: r.Actor, Reasons: r.Reasons, Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
+		RunID: r.RunID, Actor: r.Actor, Reasons: reason.Read(r.Details, r.Reasons), Outcome: r.Outcome, ChargeType: r.ChargeType, Price: r.Price,
 		InstanceIDs: r.InstanceIDs, Offering: (*Offering)(r.Offering), Error: (*Error)(r.Error), Node: r.Node, Currency: r.Currency,
 	}
 	for _, p := range r.Pods {
@@ -160,6 +164,8 @@ type reader struct {
 	kinds, objects []bool
 	// offerings are those of the document, by the codes of their columns: events share them.
 	offerings map[[3]uint32]*Offering
+	// said are the reasons of the document, by their stored form.
+	said map[string]reason.Reasons
 }
 
 // events returns the matching events, in the order of their time.
@@ -171,7 +177,7 @@ func (r *reader) events(q Query) ([]Event, error) {
 	for _, object := range r.Columns[objectColumn].Dict {
 		r.objects = append(r.objects, q.fits(object))
 	}
-	r.offerings = map[[3]uint32]*Offering{}
+	r.offerings, r.said = map[[3]uint32]*Offering{}, map[string]reason.Reasons{}
 	var events []Event
 	for n := range r.Rows {
 		for c := range r.Columns {
@@ -199,7 +205,7 @@ func (r *reader) event(n int) (Event, error) {
 	e := Event{
 		ID: string(r.Columns[idColumn].Plain(n)), At: time.UnixMilli(r.Columns[atColumn].Number()).UTC(), Kind: Kind(text(kindColumn)),
 		Object: text(objectColumn), ObjectUID: text(objectUIDColumn), ClusterUID: text(clusterUIDColumn), RunID: text(runIDColumn),
-		Actor: text(actorColumn), Reasons: r.texts(reasonsColumn), Outcome: text(outcomeColumn), Count: int(r.Columns[countColumn].Number()),
+		Actor: text(actorColumn), Reasons: r.reasons(), Outcome: text(outcomeColumn), Count: int(r.Columns[countColumn].Number()),
 		ChargeType: text(chargeTypeColumn), Price: text(priceColumn), InstanceIDs: r.texts(instanceIDsColumn),
 		Threshold: int(r.Columns[thresholdColumn].Number()), Node: text(nodeColumn), Currency: text(currencyColumn),
 	}
@@ -234,6 +240,21 @@ func (r *reader) texts(column int) []string {
 	list := make([]string, c.Length())
 	for n := range list {
 		list[n] = c.Text(n)
+	}
+	return list
+}
+
+// reasons returns the reasons of the next event. Events share them: many say the same.
+func (r *reader) reasons() reason.Reasons {
+	texts, details := r.texts(reasonsColumn), r.Columns[detailsColumn].Text(0)
+	if len(texts) == 0 {
+		return nil
+	}
+	key := details + "\x00" + strings.Join(texts, "\x00")
+	list, known := r.said[key]
+	if !known {
+		list = reason.Read(details, texts)
+		r.said[key] = list
 	}
 	return list
 }

@@ -272,7 +272,7 @@ func destroys(w *world) error {
 	}
 	notices, err := w.account.Budgets().Delete(ctx, state.Declaration)
 	if len(notices) > 0 {
-		err = errors.Join(err, errors.New(strings.Join(notices, "; ")))
+		err = errors.Join(err, errors.New(strings.Join(notices.Texts(), "; ")))
 	}
 	return err
 }

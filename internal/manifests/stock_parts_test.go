@@ -38,7 +38,7 @@ func stocks(w *world, runs bool) error {
 		return err
 	}
 	if !state.Status.Settled() {
-		return errors.New(strings.Join(state.Warnings, "; "))
+		return errors.New(strings.Join(state.Warnings.Texts(), "; "))
 	}
 	pods := w.cluster.Client().CoreV1().Pods(w.work)
 	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: stockpool.LabelPool + ",!forged"})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Phase is the phase of a drain.
@@ -53,7 +53,7 @@ type Drain struct {
 	// The node's UID.
 	UID string `json:"node_uid"`
 	// Why it is drained.
-	Why string `json:"why"`
+	Why reason.Reason `json:"why"`
 	// Whether the instance works and is replaced by a better one.
 	Refresh bool `json:"refresh,omitempty"`
 	// The phase of the drain.
@@ -182,22 +182,21 @@ func (d Drain) Open() bool {
 func (d Drain) Holds() bool { return d.Open() || d.Phase == Kept && !d.Uncordoned }
 
 // WhyKept returns why a node was kept.
-func (d Drain) WhyKept() string {
+func (d Drain) WhyKept() reason.Reason {
 	if d.Refused {
-		return "Tencent Cloud refused to terminate its instance"
+		return reason.KeptEndRefused()
 	}
-	return "its drain timed out, and drain.on_timeout keeps it"
+	return reason.KeptTimedOut()
 }
 
 // Rests reports whether the node was kept recently, and is not to be drained again
 // yet.
 func (d Drain) Rests(now time.Time) bool { return d.Phase == Kept && now.Sub(d.EndedAt) < KeptFor }
 
-// String returns the progress, for people.
-func (d Drain) String() string {
-	text := fmt.Sprintf("%s: %s", d.Node, d.Phase)
+// Progress returns its phase, and the pods that are left.
+func (d Drain) Progress() reason.Reason {
 	if d.Left > 0 {
-		text += fmt.Sprintf(", %d %s left", d.Left, wording.Plural(d.Left, "pod", "pods"))
+		return reason.DrainLeft(reason.Node(d.Node), reason.Word(d.Phase), reason.Count(d.Left))
 	}
-	return text
+	return reason.DrainPhase(reason.Node(d.Node), reason.Word(d.Phase))
 }

@@ -150,7 +150,7 @@ func TestReplacingIsSuspended(t *testing.T) {
 		"two that failed early":           {streak: two, suspended: true},
 		"two of different configurations": {streak: one.Failed("v1:b", "ins-b", time.Time{})},
 	} {
-		if got := node.Suspended(c.streak, c.pool, c.cluster); (got != "") != c.suspended {
+		if got := node.Suspended(c.streak, c.pool, c.cluster); got.IsZero() == c.suspended {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -190,7 +190,7 @@ func TestADrainLives(t *testing.T) {
 		"done in the last moment":                {step(cordoned, empty, node.Keep, 11), node.Done, true},
 	} {
 		if c.got.Phase != c.want || c.got.Ends() != c.ends {
-			t.Errorf("%s: %s, ends %v", name, c.got, c.got.Ends())
+			t.Errorf("%s: %s, ends %v", name, c.got.Progress(), c.got.Ends())
 		}
 	}
 	kept := step(cordoned, left, node.Keep, 11)

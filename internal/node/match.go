@@ -2,13 +2,12 @@ package node
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Instance has the fields of an instance that identify its node.
@@ -32,8 +31,8 @@ const (
 // Match is the result for one instance.
 type Match struct {
 	Standing Standing
-	Node     Node   // where Present
-	Why      string // where Contested
+	Node     Node          // where Present
+	Why      reason.Reason // where Contested
 }
 
 // Idle reports whether nothing with GPUs runs there, if the pods were counted: an
@@ -48,8 +47,8 @@ type Matches struct {
 	of   map[string]Match
 	// contesting are the UIDs of nodes that leave in doubt which node an instance is.
 	contesting map[string]bool
-	// Remarks name nodes that look like a pool's and are not, for a person.
-	Remarks []string
+	// Remarks name nodes that look like a pool's and are not.
+	Remarks reason.Reasons
 }
 
 // Of returns the match of an instance.
@@ -115,10 +114,10 @@ func MatchNodes(instances []Instance, o Observation, byAddress bool) Matches {
 			}
 			continue
 		}
-		m.contest(id, "the nodes "+names(nodes)+" both say that they are "+id+": remove the one that is not", nodes...)
+		m.contest(id, reason.NodesClaimOne(names(nodes), reason.Word(id)), nodes...)
 	}
-	slices.Sort(m.Remarks)
-	m.Remarks = slices.Compact(m.Remarks)
+	slices.SortFunc(m.Remarks, func(a, b reason.Reason) int { return strings.Compare(a.String(), b.String()) })
+	m.Remarks = slices.CompactFunc(m.Remarks, reason.Reason.Same)
 	return m
 }
 
@@ -138,7 +137,7 @@ func (m *Matches) byAddress(n Node, addresses map[string][]Instance, fits map[st
 		return
 	}
 	for _, id := range found {
-		m.contest(id, fmt.Sprintf("node %s has the addresses of %s: set its provider ID", n.Name, strings.Join(found, " and ")), n)
+		m.contest(id, reason.NodeOfSeveral(reason.Node(n.Name), reason.Word(strings.Join(found, " and "))), n)
 	}
 }
 
@@ -152,8 +151,7 @@ func (m *Matches) surplus(n Node, addresses map[string][]Instance) {
 		}
 	}
 	if slices.Sort(others); len(others) > 0 {
-		m.remark("node %s is %s by provider ID and address, and also reports the addresses of %s: these count as other instances; check its kubelet", n.Name,
-			is, wording.Some(others))
+		m.Remarks = append(m.Remarks, reason.NodeClaimsMore(reason.Node(n.Name), reason.Word(is), others))
 	}
 }
 
@@ -182,28 +180,24 @@ func (m *Matches) doubted(n Node, addresses map[string][]Instance, fits map[stri
 		case len(fits[i.ID]) == 0:
 			m.contest(i.ID, n.doubt(id, i), n)
 		case id.Cloud != "" && id.InstanceID == "":
-			m.remark("node %s has one of the pool's addresses, and the provider ID %q, which is not a Tencent Cloud instance: it is not the pool's", n.Name,
-				n.ProviderID)
+			m.Remarks = append(m.Remarks, reason.NodeForeign(reason.Node(n.Name), reason.NewForeign(n.ProviderID)))
 		}
 	}
 }
 
 // doubt returns why an instance at a node's address may be that node, and how to end the
 // doubt. The API server rejects any change of a provider ID that is set.
-func (n Node) doubt(id ProviderID, i Instance) string {
-	const again = "delete the Node, and restart the kubelet of "
+func (n Node) doubt(id ProviderID, i Instance) reason.Reason {
+	is, instance := reason.Node(n.Name), reason.Word(i.ID)
 	switch {
 	case id.InstanceID != "":
-		return fmt.Sprintf("node %s has the address of %s and the provider ID of %s. If %s does not register a Node of its own, drain that Node, %s%s so that "+
-			"it registers again", n.Name, i.ID, id.InstanceID, i.ID, again, i.ID)
+		return reason.NodeClaimed(is, instance, reason.Word(id.InstanceID))
 	case id.Cloud != "":
-		return fmt.Sprintf("node %s has the address of %s and the provider ID %q, which is not a Tencent Cloud instance. Drain that Node, %s%s with "+
-			"--provider-id=%s:///ZONE/%s", n.Name, i.ID, n.ProviderID, again, i.ID, Cloud, i.ID)
+		return reason.NodeElsewhere(is, instance, reason.NewForeign(n.ProviderID), Cloud)
 	case n.CreatedAt.Before(i.LaunchedAt):
-		return fmt.Sprintf("node %s has the address of %s and no provider ID, and is older than the instance. If %s does not register a Node of its own, "+
-			"drain that Node, %s%s", n.Name, i.ID, i.ID, again, i.ID)
+		return reason.NodeOlder(is, instance)
 	}
-	return fmt.Sprintf("node %s has the address of %s and no provider ID: set one (kubelet --provider-id), or set nodes.match_address", n.Name, i.ID)
+	return reason.NodeUnnamed(is, instance)
 }
 
 // at are the instances that have one of a node's addresses, each once.
@@ -219,23 +213,19 @@ func (n Node) at(addresses map[string][]Instance) []Instance {
 	return found
 }
 
-func (m *Matches) contest(id, why string, by ...Node) {
+func (m *Matches) contest(id string, why reason.Reason, by ...Node) {
 	for _, n := range by {
 		m.contesting[n.UID] = true
 	}
 	m.of[id] = Match{Standing: Contested, Why: why}
-	m.remark("%s", why)
+	m.Remarks = append(m.Remarks, why)
 }
 
-func (m *Matches) remark(format string, args ...any) {
-	m.Remarks = append(m.Remarks, fmt.Sprintf(format, args...))
-}
-
-func names(nodes []Node) string {
+func names(nodes []Node) reason.Word {
 	sorted := slices.SortedFunc(slices.Values(nodes), func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	list := make([]string, len(sorted))
 	for n, node := range sorted {
 		list[n] = node.Name
 	}
-	return strings.Join(list, " and ")
+	return reason.Word(strings.Join(list, " and "))
 }

@@ -128,7 +128,7 @@ func TestANodeIsMatched(t *testing.T) {
 			if got := told(m.Of("ins-a")); got != c.want {
 				t.Errorf("ins-a is %s, not %s", got, c.want)
 			}
-			if got := strings.Join(m.Remarks, "\n"); !strings.Contains(got, c.remark) || (c.remark == "") != (got == "") {
+			if got := strings.Join(m.Remarks.Texts(), "\n"); !strings.Contains(got, c.remark) || (c.remark == "") != (got == "") {
 				t.Errorf("remarks: %q, not of %q", got, c.remark)
 			}
 		})

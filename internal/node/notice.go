@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // NoticeAhead is how long before an interruption Tencent Cloud announces it (Tencent CVM, spot instances,
@@ -68,6 +70,11 @@ func (n Notice) String() string {
 		text += "; " + n.Reach.String()
 	}
 	return text
+}
+
+// Reason returns what it reached.
+func (r Reach) Reason() reason.Reason {
+	return reason.PodsReached(reason.Instant{Time: r.At}, reason.Count(r.Deleted), reason.Count(r.Pods))
 }
 
 func (r Reach) String() string {

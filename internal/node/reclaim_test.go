@@ -30,10 +30,10 @@ func TestADrainForANoticeLastsUntilThen(t *testing.T) {
 	for _, on := range []node.OnTimeout{node.Terminate, node.Keep} {
 		d := node.Drain{Phase: node.Asked, TakenAt: noon.Add(2 * time.Minute)}.After(left, 10*time.Minute, on, noon)
 		if d.Phase != node.Draining {
-			t.Fatalf("begun, it is %s", d)
+			t.Fatalf("begun, it is %s", d.Progress())
 		}
 		if early := d.After(left, time.Minute, on, noon.Add(time.Minute)); early.Phase != node.TimedOut {
-			t.Errorf("after the drain's own timeout it is %s", early)
+			t.Errorf("after the drain's own timeout it is %s", early.Progress())
 		}
 		d = d.After(left, 10*time.Minute, on, noon.Add(2*time.Minute))
 		if d.Phase != node.TimedOut || d.Ends() || !d.Over() || !d.Open() || d.Rests(noon.Add(3*time.Minute)) {

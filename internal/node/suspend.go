@@ -1,9 +1,10 @@
 package node
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // FailuresInARow is how many successive instances of a configuration must fail before they are proven to
@@ -50,29 +51,29 @@ func (c Count) Plus(other Count) Count {
 // more than a third, and at least two.
 func (c Count) Many() bool { return c.Failed >= 2 && 3*c.Failed > c.Nodes }
 
-// Suspended returns why nothing is replaced; empty if it may be. pool counts one pool's
+// Suspended returns why nothing is replaced; zero if it may be. pool counts one pool's
 // nodes, cluster those of all pools of its cluster, its own included.
-func Suspended(s Streak, pool, cluster Count) string {
+func Suspended(s Streak, pool, cluster Count) reason.Reason {
 	switch {
 	case s.Long():
-		return fmt.Sprintf("%d instances in a row failed before they had worked for an hour", len(s.InstanceIDs))
+		return reason.FailedInARow(reason.Count(len(s.InstanceIDs)))
 	case pool.Many():
-		return fmt.Sprintf("%d of the pool's %d nodes fail at once", pool.Failed, pool.Nodes)
+		return reason.NodesFail(reason.Count(pool.Failed), reason.Count(pool.Nodes))
 	case cluster.Many():
-		return fmt.Sprintf("%d of the %d nodes that all pools have in the cluster fail at once", cluster.Failed, cluster.Nodes)
+		return reason.ClusterNodesFail(reason.Count(cluster.Failed), reason.Count(cluster.Nodes))
 	}
-	return ""
+	return reason.Reason{}
 }
 
-// Awaited returns why no replacement begins although replacing is not suspended yet, or "" if few nodes are
+// Awaited returns why no replacement begins although replacing is not suspended yet; zero if few nodes are
 // not Ready. A failure of many nodes takes minutes to show, and the first failed node is one of them.
-func Awaited(pool, cluster Count) string {
+func Awaited(pool, cluster Count) reason.Reason {
 	pool.Failed, cluster.Failed = pool.Failed+pool.Unready, cluster.Failed+cluster.Unready
 	switch {
 	case pool.Many():
-		return fmt.Sprintf("%d of the pool's %d nodes are not Ready", pool.Failed, pool.Nodes)
+		return reason.NodesUnready(reason.Count(pool.Failed), reason.Count(pool.Nodes))
 	case cluster.Many():
-		return fmt.Sprintf("%d of the %d nodes that all pools have in the cluster are not Ready", cluster.Failed, cluster.Nodes)
+		return reason.ClusterNodesUnready(reason.Count(cluster.Failed), reason.Count(cluster.Nodes))
 	}
-	return ""
+	return reason.Reason{}
 }

@@ -38,15 +38,38 @@ type (
 		Amount   string `json:"amount"`
 		Currency string `json:"currency,omitempty"`
 	}
+	// Amount is a decimal number of GPUs or GPU-hours.
+	Amount string
 	// Names are what a list names: instances, nodes, pods.
 	Names []string
+	// Workload names a pod or a workload in a cluster, "Deployment ml/train".
+	Workload string
+	// Objects name objects of the store.
+	Objects []Object
+	// Listed are the first of many pods or workloads, and the number of the others.
+	Listed struct {
+		First []Item `json:"first"`
+		More  int    `json:"more,omitempty"`
+	}
+	// Item is one of a list, and what there is to say of it.
+	Item struct {
+		Name string `json:"name"`
+		Why  Reason `json:"why,omitzero"`
+	}
 	// Text is a text of gpupool's own that has no code yet.
 	Text string
 	// Foreign is a text that gpupool did not write: of a tenant, of a cloud, or of another version. Only readers of the
 	// whole installation see it.
 	Foreign string
-	// Reasons are the reasons for another one.
+	// Value is a value in an object of the cluster that the reader of the reason may read as a whole: a field, a phase, or
+	// the message of a condition.
+	Value string
+	// Reasons are the reasons for another one, and Clauses, Facts and Some are others in a sentence: joined by "and", by
+	// commas, and shortened if they are many.
 	Reasons []Reason
+	Clauses []Reason
+	Facts   []Reason
+	Some    []Reason
 )
 
 func (n Count) render(Renderer) string { return strconv.Itoa(int(n)) }
@@ -55,7 +78,7 @@ func (n Count) count() int             { return int(n) }
 func (w Word) render(Renderer) string { return string(w) }
 func (w Word) count() int             { return 1 }
 
-func (d Duration) render(Renderer) string { return duration.String(time.Duration(d)) }
+func (d Duration) render(Renderer) string { return duration.Words(time.Duration(d)) }
 func (d Duration) count() int             { return 1 }
 
 // MarshalJSON writes it as durations are declared.
@@ -77,8 +100,9 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 func (at Instant) render(r Renderer) string { return r.instant(at.Time) }
 func (at Instant) count() int               { return 1 }
 
-func (o Object) render(r Renderer) string {
-	if kind, _, _ := strings.Cut(string(o), "/"); !r.sees(o) {
+// render returns its name. One without a name is one that the reader may not see.
+func (o Object) render(Renderer) string {
+	if kind, _, named := strings.Cut(string(o), "/"); !named {
 		return "another " + strings.ReplaceAll(kind, "_", " ")
 	}
 	return string(o)
@@ -91,8 +115,51 @@ func (n Node) count() int             { return 1 }
 func (p Price) render(Renderer) string { return strings.TrimSpace(p.Amount + " " + p.Currency) }
 func (p Price) count() int             { return 1 }
 
+func (a Amount) render(Renderer) string { return string(a) }
+func (a Amount) count() int {
+	if a == "1" {
+		return 1
+	}
+	return 2 // 0, 0.5, 2
+}
+
 func (list Names) render(Renderer) string { return wording.Some(list) }
 func (list Names) count() int             { return len(list) }
+
+func (w Workload) render(Renderer) string { return string(w) }
+func (w Workload) count() int             { return 1 }
+
+func (list Objects) render(r Renderer) string {
+	names := make([]string, len(list))
+	for n, o := range list {
+		names[n] = o.render(r)
+	}
+	return wording.Some(names)
+}
+func (list Objects) count() int { return len(list) }
+
+// List returns the first items of a list, as many as wording.Some names, and counts the rest.
+func List(items []Item) Listed {
+	if len(items) <= wording.NamedAtMost {
+		return Listed{First: items}
+	}
+	return Listed{First: items[:wording.NamedAtMost-1], More: len(items) - wording.NamedAtMost + 1}
+}
+
+func (list Listed) render(r Renderer) string {
+	texts := make([]string, len(list.First))
+	for n, item := range list.First {
+		if texts[n] = item.Name; !item.Why.IsZero() {
+			texts[n] += " (" + r.Text(item.Why) + ")"
+		}
+	}
+	text := strings.Join(texts, ", ")
+	if list.More > 0 {
+		text += fmt.Sprintf(" and %d more", list.More)
+	}
+	return text
+}
+func (list Listed) count() int { return len(list.First) + list.More }
 
 func (s Text) render(Renderer) string { return string(s) }
 func (s Text) count() int             { return 1 }
@@ -112,22 +179,26 @@ func NewForeign(text string) Foreign {
 	return Foreign(printable.Text(text))
 }
 
-func (f Foreign) render(r Renderer) string {
-	if !r.whole() {
-		return "(hidden: only readers of the whole installation see it)"
-	}
-	return string(f)
-}
-func (f Foreign) count() int { return 1 }
+func (f Foreign) render(Renderer) string { return string(f) }
+func (f Foreign) count() int             { return 1 }
+
+// NewValue returns a value, which is shortened if it is long.
+func NewValue(text string) Value { return Value(NewForeign(text)) }
+
+func (v Value) render(Renderer) string { return string(v) }
+func (v Value) count() int             { return 1 }
 
 func (r Reason) render(by Renderer) string { return by.Text(r) }
 func (r Reason) count() int                { return 1 }
 
-func (list Reasons) render(r Renderer) string {
-	texts := make([]string, len(list))
-	for n, reason := range list {
-		texts[n] = r.Text(reason)
-	}
-	return strings.Join(texts, "; ")
-}
-func (list Reasons) count() int { return len(list) }
+func (list Reasons) render(r Renderer) string { return strings.Join(r.texts(list), "; ") }
+func (list Reasons) count() int               { return len(list) }
+
+func (list Clauses) render(r Renderer) string { return strings.Join(r.texts(list), " and ") }
+func (list Clauses) count() int               { return len(list) }
+
+func (list Facts) render(r Renderer) string { return strings.Join(r.texts(list), ", ") }
+func (list Facts) count() int               { return len(list) }
+
+func (list Some) render(r Renderer) string { return wording.Some(r.texts(list)) }
+func (list Some) count() int               { return len(list) }

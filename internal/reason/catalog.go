@@ -37,6 +37,14 @@ type part struct {
 	one, many string
 }
 
+// argument returns the argument of a part; nil for a literal.
+func (p part) argument(args []Argument) Argument {
+	if p.literal != "" {
+		return nil
+	}
+	return args[p.param]
+}
+
 type param struct {
 	name   string
 	decode func(json.RawMessage) (Argument, error)
@@ -135,6 +143,12 @@ func (d *definition) make(args ...Argument) Reason { return Reason{Code: d.code,
 // none makes one that only explains, and has no remedy.
 func none(code Code, text string) func() Reason {
 	d := define(code, Info, text, "")
+	return func() Reason { return d.make() }
+}
+
+// warning makes one that an operator should check, without arguments or a remedy.
+func warning(code Code, text string) func() Reason {
+	d := define(code, Warning, text, "")
 	return func() Reason { return d.make() }
 }
 

@@ -4,6 +4,8 @@ package reason
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,8 +19,19 @@ type Reason struct {
 	Args []Argument
 }
 
+// IsZero reports whether it is none.
+func (r Reason) IsZero() bool { return r.Code == "" }
+
 // Same reports whether two reasons say the same.
 func (r Reason) Same(other Reason) bool { return r.Code == other.Code && r.String() == other.String() }
+
+// With returns the list with a reason, unless it is in it.
+func (list Reasons) With(r Reason) Reasons {
+	if slices.ContainsFunc(list, r.Same) {
+		return list
+	}
+	return append(list, r)
+}
 
 // Texts returns each with its remedy, for a reader of the whole installation.
 func (list Reasons) Texts() []string {
@@ -46,18 +59,26 @@ type Document struct {
 
 // MarshalJSON writes the code, the arguments by their names, the text and the remedy.
 func (r Reason) MarshalJSON() ([]byte, error) {
-	doc := Document{Code: r.Code, Text: Renderer{}.Text(r), Remedy: Renderer{}.Remedy(r)}
-	if d := catalog[r.Code]; d != nil && len(r.Args) > 0 {
-		doc.Args = make(map[string]any, len(r.Args))
-		for n, p := range d.params {
-			doc.Args[p.name] = r.Args[n]
-		}
-	}
-	return json.Marshal(doc)
+	return json.Marshal(Document{Code: r.Code, Args: r.named(), Text: Renderer{}.Text(r), Remedy: Renderer{}.Remedy(r)})
 }
 
-// UnmarshalJSON reads the code and its arguments. A text without a code, and a code that the catalog lacks or that has
-// other arguments there, is of another version: it becomes OtherVersion.
+// named returns the arguments by their names.
+func (r Reason) named() map[string]any {
+	d := catalog[r.Code]
+	if d == nil || len(r.Args) == 0 {
+		return nil
+	}
+	args := make(map[string]any, len(r.Args))
+	for n, p := range d.params {
+		args[p.name] = r.Args[n]
+		if list, nested := r.Args[n].(nesting); nested { // its text is in this one
+			args[p.name] = list.compact()
+		}
+	}
+	return args
+}
+
+// UnmarshalJSON reads the code and its arguments. A text without a code is of another version.
 func (r *Reason) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -65,26 +86,112 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var doc struct {
-		Document
-		Args map[string]json.RawMessage `json:"args"`
+		stored
+		Text   string `json:"text"`
+		Remedy string `json:"remedy"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
 	}
-	known := catalog[doc.Code]
-	if known == nil || len(doc.Args) != len(known.params) {
-		*r = OtherVersion(NewForeign(strings.TrimSpace(doc.Text + " " + doc.Remedy)))
+	*r = doc.reason(strings.TrimSpace(doc.Text + " " + doc.Remedy))
+	if r.Code == otherVersion && doc.Code != otherVersion && doc.Text == "" { // in another reason, which has the text
+		return fmt.Errorf("the code %q is unknown, and has no text", doc.Code)
+	}
+	return nil
+}
+
+// stored is what is stored of a reason beside its text.
+type stored struct {
+	Code Code                       `json:"code"`
+	Args map[string]json.RawMessage `json:"args,omitempty"`
+}
+
+// reason returns the reason with a code and its arguments. A code that the catalog lacks, or that has other arguments
+// there, is of another version, which wrote the text.
+func (s stored) reason(text string) Reason {
+	d := catalog[s.Code]
+	if d == nil || len(s.Args) != len(d.params) {
+		return OtherVersion(NewForeign(text))
+	}
+	r := Reason{Code: s.Code}
+	for _, p := range d.params {
+		value, err := p.decode(s.Args[p.name])
+		if err != nil {
+			return OtherVersion(NewForeign(text))
+		}
+		r.Args = append(r.Args, value)
+	}
+	return r
+}
+
+// compact is a reason whose text is elsewhere.
+type compact struct {
+	Code Code           `json:"code"`
+	Args map[string]any `json:"args,omitempty"`
+}
+
+func (r Reason) compact() any { return compact{r.Code, r.named()} }
+
+// nesting is an argument of reasons.
+type nesting interface{ compact() any }
+
+func each(list []Reason) any {
+	rows := make([]any, len(list))
+	for n, r := range list {
+		rows[n] = r.compact()
+	}
+	return rows
+}
+
+func (list Reasons) compact() any { return each(list) }
+func (list Clauses) compact() any { return each(list) }
+func (list Facts) compact() any   { return each(list) }
+func (list Some) compact() any    { return each(list) }
+
+// Compact returns the codes and arguments as JSON, for Read; empty if no reason has a code of its own.
+func (list Reasons) Compact() string {
+	rows, texts := make([]any, len(list)), 0
+	for n, r := range list {
+		if rows[n] = r.compact(); r.Code == otherVersion { // its text says it all
+			rows[n] = compact{Code: r.Code}
+			texts++
+		}
+	}
+	if texts == len(list) {
+		return ""
+	}
+	data, err := json.Marshal(rows)
+	if err != nil { // no argument fails
+		return ""
+	}
+	return string(data)
+}
+
+// Read returns the reasons of a column, from their codes and arguments, and their texts. A text that has no code, or one
+// that the catalog lacks, is of another version.
+func Read(details string, texts []string) Reasons {
+	var rows []stored
+	if json.Unmarshal([]byte(details), &rows) != nil || len(rows) != len(texts) {
+		rows = make([]stored, len(texts))
+	}
+	list := make(Reasons, len(texts))
+	for n, text := range texts {
+		list[n] = rows[n].reason(text)
+	}
+	return list
+}
+
+// Bounded returns the first of them, at most some many. One whose arguments as JSON are longer than a number of bytes
+// becomes a text without arguments, which is cut there.
+func (list Reasons) Bounded(most, longest int) Reasons {
+	if len(list) == 0 {
 		return nil
 	}
-	read := Reason{Code: doc.Code}
-	for _, p := range known.params {
-		value, err := p.decode(doc.Args[p.name])
-		if err != nil {
-			*r = OtherVersion(NewForeign(strings.TrimSpace(doc.Text + " " + doc.Remedy)))
-			return nil //nolint:nilerr // the text is kept
+	kept := slices.Clone(list[:min(len(list), most)])
+	for n, r := range kept {
+		if len(Reasons{r}.Compact()) > longest {
+			kept[n] = note(Text(strings.ToValidUTF8(r.String()[:min(len(r.String()), longest)], "")))
 		}
-		read.Args = append(read.Args, value)
 	}
-	*r = read
-	return nil
+	return kept
 }

@@ -1,7 +1,9 @@
 package reason
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,7 +18,9 @@ var samples = map[reflect.Type]Argument{}
 func init() {
 	for _, a := range []Argument{
 		Count(3), Word("freeze"), Duration(90 * time.Minute), Instant{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, Object("budget/team-a"),
-		Node("10.0.0.7"), Names{"ins-1", "ins-2"}, Text("a text"), Price{Amount: "1.90", Currency: "USD"}, NewForeign("what a tenant wrote"),
+		Node("10.0.0.7"), Names{"ins-1", "ins-2"}, Text("a text"), Amount("1.5"), Price{Amount: "1.90", Currency: "USD"}, NewForeign("what a tenant wrote"),
+		Workload("Deployment ml/train"), Objects{"budget/team-a", "budget/team-b"}, List([]Item{{Name: "ml/train-1", Why: OtherVersion("a reason")}, {Name: "ml/b"}}),
+		NewValue("registry.example.com/runtime:2"),
 	} {
 		samples[reflect.TypeOf(a)] = a
 	}
@@ -25,14 +29,25 @@ func init() {
 // made returns a reason with a code, with arguments of the kinds that its constructor takes.
 func made(t *testing.T, d *definition) Reason {
 	t.Helper()
+	return makeOf(t, d, samples, OtherVersion("a reason"))
+}
+
+func makeOf(t *testing.T, d *definition, samples map[reflect.Type]Argument, nested Reason) Reason {
+	t.Helper()
 	r := Reason{Code: d.code}
 	for _, p := range d.params {
 		a, _ := p.decode(json.RawMessage("null"))
 		switch a.(type) {
 		case Reason:
-			a = OtherVersion("a reason")
+			a = nested
 		case Reasons:
-			a = Reasons{OtherVersion("one"), OtherVersion("two")}
+			a = Reasons{nested, nested}
+		case Clauses:
+			a = Clauses{nested, nested}
+		case Facts:
+			a = Facts{nested}
+		case Some:
+			a = Some{nested, nested}
 		default:
 			a = samples[reflect.TypeOf(a)]
 		}
@@ -86,6 +101,10 @@ func TestTextsOfOtherVersionsAreKept(t *testing.T) {
 		}
 	}
 	var r Reason
+	later := `{"code": "as_reclaimed", "args": {"reclaim": {"code": "no_such_code"}}, "text": "as a cloud does"}`
+	if err := json.Unmarshal([]byte(later), &r); err != nil || r.String() != "as a cloud does" {
+		t.Errorf("with a code of a later one in it: %+v, %v", r, err)
+	}
 	if err := json.Unmarshal([]byte(`7`), &r); err == nil {
 		t.Errorf("a number is read as %+v", r)
 	}
@@ -95,7 +114,7 @@ func TestAReaderSeesNoNameOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	tenant := Renderer{Sees: func(o Object) bool { return o == "budget/team-a" }}
 	for object, want := range map[Object]string{"budget/team-a": "budget/team-a", "budget/team-b": "another budget", "spot_pool/r/p": "another spot pool"} {
-		if got := object.render(tenant); got != want {
+		if got := tenant.object(object).render(tenant); got != want {
 			t.Errorf("%s is written as %q, want %q", object, got, want)
 		}
 	}
@@ -120,5 +139,57 @@ func TestLongForeignTextsAreShortened(t *testing.T) {
 	}
 	if got := NewForeign("a\x1b[2Jb"); strings.Contains(string(got), "\x1b") {
 		t.Errorf("a terminal would obey %q", got)
+	}
+}
+
+// TestAColumnKeepsReasons: with their codes, and else as texts.
+func TestAColumnKeepsReasons(t *testing.T) {
+	t.Parallel()
+	want := Reasons{NoRoom(5, 5, 2), AsReclaimed(Reclaimed(Names{"ins-1"}, Instant{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})), OtherVersion("a text")}
+	if diff := cmp.Diff(want, Read(want.Compact(), want.Texts())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, details := range []string{"", "[", `[{"code":"no_room"}]`} {
+		read := Read(details, want.Texts())
+		if diff := cmp.Diff(want.Texts(), read.Texts()); diff != "" || read[0].Code != otherVersion {
+			t.Errorf("with the details %q: (-want +got)\n%s", details, diff)
+		}
+	}
+}
+
+// TestLongReasonsAreCut where they are stored.
+func TestLongReasonsAreCut(t *testing.T) {
+	t.Parallel()
+	long := NeedsReplacement(Word(strings.Repeat("i", 5000)), Drifted())
+	short := NoRoom(5, 5, 2)
+	got := Reasons{short, long, short}.Bounded(2, 2048)
+	if len(got) != 2 || !got[0].Same(short) || len(got[1].String()) != 2048 {
+		t.Errorf("%d of them: %+v", len(got), got)
+	}
+}
+
+// TestRedactedReasonsNameNothingHidden, in any code and also as JSON. Each is what the reader is shown at once.
+func TestRedactedReasonsNameNothingHidden(t *testing.T) {
+	t.Parallel()
+	tenant := Renderer{Sees: func(Object) bool { return false }, Namespace: func(name string) bool { return name != "secret" }}
+	for _, kind := range []Argument{
+		Object("budget/secret-1"), Objects{"budget/secret-1"}, NewForeign("secret-1"), Text("secret-1"), Workload("Deployment secret/secret-1"),
+		List([]Item{{Name: "secret/secret-1"}, {Name: "ml/a", Why: OtherVersion("secret-1")}}),
+	} {
+		samples := maps.Clone(samples)
+		samples[reflect.TypeOf(kind)] = kind
+		for code, d := range catalog {
+			r := makeOf(t, d, samples, OtherVersion("secret-1"))
+			data, err := json.Marshal(tenant.Redact(r))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(data, []byte("secret")) {
+				t.Errorf("%s shows %s", code, data)
+			}
+			if direct, redacted := tenant.Sentence(r), tenant.Redact(r).String(); direct != redacted {
+				t.Errorf("%s is written as %q, and redacted as %q", code, direct, redacted)
+			}
+		}
 	}
 }

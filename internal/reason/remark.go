@@ -1,16 +1,26 @@
 package reason
 
-// OtherVersion is a text that another version of gpupool stored.
-var OtherVersion = one[Foreign]("other_version", Info, "{text}", "")
+const otherVersion = "other_version"
 
-// remark is a warning without a code of its own yet.
-var remark = one[Text]("remark", Warning, "{remark}", "")
+// OtherVersion is a text that another version of gpupool stored.
+var OtherVersion = one[Foreign](otherVersion, Info, "{text}", "")
+
+// remark is a warning without a code of its own yet, and note another text.
+var (
+	remark = one[Text]("remark", Warning, "{remark}", "")
+	note   = one[Text]("note", Info, "{note}", "")
+)
 
 // Remarks returns warnings that have no codes of their own yet.
-func Remarks(texts []string) Reasons {
+func Remarks(texts []string) Reasons { return all(remark, texts) }
+
+// Notes returns other texts that have no codes of their own yet.
+func Notes(texts ...string) Reasons { return all(note, texts) }
+
+func all(make func(Text) Reason, texts []string) Reasons {
 	var list Reasons
 	for _, text := range texts {
-		list = append(list, remark(Text(text)))
+		list = append(list, make(Text(text)))
 	}
 	return list
 }

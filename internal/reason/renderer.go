@@ -11,8 +11,10 @@ import (
 type Renderer struct {
 	// Instant formats a time; nil for RFC 3339 in UTC.
 	Instant func(time.Time) string
-	// Sees reports whether the reader may see an object; nil if the reader may see everything.
-	Sees func(Object) bool
+	// Sees reports whether the reader may see an object; nil if the reader may see everything. Namespace reports whether
+	// they may see the pods of a namespace.
+	Sees      func(Object) bool
+	Namespace func(string) bool
 }
 
 func (r Renderer) whole() bool { return r.Sees == nil }
@@ -32,16 +34,16 @@ func (r Renderer) Text(of Reason) string {
 	if d == nil {
 		return string(of.Code)
 	}
-	return r.fill(d.text, of.Args)
+	return r.fill(d.text, r.Redact(of).Args, r.Text)
 }
 
-// Remedy returns what to do about a reason; empty if there is nothing.
+// Remedy returns what to do about a reason; empty if there is nothing. In a remedy, another reason stands for its own one.
 func (r Renderer) Remedy(of Reason) string {
 	d := catalog[of.Code]
 	if d == nil {
 		return ""
 	}
-	return r.fill(d.remedy, of.Args)
+	return r.fill(d.remedy, r.Redact(of).Args, r.Remedy)
 }
 
 // Sentence returns the text of a reason, and then its remedy.
@@ -53,17 +55,29 @@ func (r Renderer) Sentence(of Reason) string {
 	return strings.TrimSuffix(text, ".") + ". " + remedy
 }
 
-func (r Renderer) fill(t template, args []Argument) string {
+// fill returns a template with its arguments. A reason that is one of them is written by nested.
+func (r Renderer) fill(t template, args []Argument, nested func(Reason) string) string {
 	var b strings.Builder
 	for _, p := range t {
-		switch {
+		switch of, isReason := p.argument(args).(Reason); {
 		case p.literal != "":
 			b.WriteString(p.literal)
 		case p.words:
 			b.WriteString(wording.Plural(args[p.param].count(), p.one, p.many))
+		case isReason:
+			b.WriteString(nested(of))
 		default:
 			b.WriteString(args[p.param].render(r))
 		}
 	}
 	return b.String()
+}
+
+// texts returns the texts of a list.
+func (r Renderer) texts(list []Reason) []string {
+	texts := make([]string, len(list))
+	for n, reason := range list {
+		texts[n] = r.Text(reason)
+	}
+	return texts
 }

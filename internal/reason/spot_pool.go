@@ -27,8 +27,10 @@ var (
 
 // Why a spot pool launches no more.
 var (
-	BudgetBlocks  = one[Text]("budget_blocks", Warning, "{why}", "")
-	JournalLost   = one[Text]("journal_lost", Warning, "{why}", "")
+	BudgetBlocks = one[Text]("budget_blocks", Warning, "{why}", "")
+	JournalLost  = two[Instant, Instant]("journal_lost", Warning,
+		"its journal was missing, or an old copy, at {lost_at}, so recent launches may not be listed yet: nothing is launched until {until}",
+		"Any apply or reconcile after that launches the missing instances")
 	LaunchRefused = one[Foreign]("launch_refused", Warning, "{error}", "")
 
 	PricesUnknown = one[Names]("prices_unknown", Warning,
@@ -52,7 +54,6 @@ var (
 	AboveSpotMaxPrice = two[Price, Price]("above_spot_max_price", Info,
 		"the market price of {price} an hour is above spot_max_price {spot_max_price}", "")
 	SmallerBatch = three[Count, Instant, Word]("smaller_batch", Info, "no more than {instances} at once until {until} ({error})", "")
-	CoolingDown  = one[Text]("cooling_down", Info, "{cooldown}", "")
 	QuotaUsedUp  = three[Word, Count, Count]("quota_used_up", Info,
 		"the account's spot quota in {zone} has {vcpus} vCPUs left, and one instance needs {needed}", "")
 	PriceUnknown      = none("price_unknown", "its price is unknown, so max_hourly_cost could not be kept")
@@ -63,9 +64,10 @@ var (
 
 // Effects of a hold.
 var (
-	OnHold             = one[Text]("on_hold", Warning, "{hold}", "")
-	AboveMaximumOnHold = three[Count, Count, Text]("above_maximum_on_hold", Warning,
-		"{instances} {instances:instance|instances} above maximum {maximum}: {hold}", "")
+	OnHold = four[Word, Instant, Foreign, Word]("on_hold", Warning,
+		"on hold by {who} until {until}: {why}. Until then, no instance is launched or terminated", "To end the hold:\ngpupool release {pool}")
+	AboveMaximumOnHold = four[Count, Count, Reason, Word]("above_maximum_on_hold", Warning,
+		"{instances} {instances:instance|instances} above maximum {maximum}: {hold}", "To end the hold:\ngpupool release {pool}")
 	ReclaimedOnHold = two[Reason, Count]("reclaimed_on_hold", Warning,
 		"{reclaim}: on hold, {instances:its|their} replacement is not launched, and no node is drained", "")
 	LaunchAfterHold = two[Count, Count]("launch_after_hold", Info,
@@ -76,16 +78,16 @@ var (
 var (
 	Reclaimed         = two[Names, Instant]("reclaimed", Info, "Tencent Cloud reclaims {instances} at {at}", "")
 	ReplacedLater     = two[Reason, Count]("replaced_later", Info, "{reclaim}, and {instances:its|their} replacement is launched later", "")
-	ReclaimedDraining = two[Reason, Text]("reclaimed_draining", Info, "{reclaim}, and its node is drained: {drain}", "")
+	ReclaimedDraining = two[Reason, Reason]("reclaimed_draining", Info, "{reclaim}, and its node is drained: {drain}", "")
 )
 
 // Why an instance is not terminated yet.
 var (
 	ClusterUnobserved = none("cluster_unobserved", "the cluster was not observed: nothing is drained, replaced or terminated")
-	NodeAmbiguous     = three[Word, Text, Text]("node_ambiguous", Info, "{instance} is to be terminated ({reason}), but its node is ambiguous: {why}", "")
-	NodeKept          = three[Word, Instant, Text]("node_kept", Info, "{instance} was kept at {at} ({why}): it is drained again an hour later", "")
-	NodeNotDrained    = three[Word, Text, Text]("node_not_drained", Info, "{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
-	NodeDraining      = three[Word, Text, Text]("node_draining", Info, "{instance} is to be terminated ({reason}) after its drain: {drain}", "")
+	NodeAmbiguous     = three[Word, Reason, Reason]("node_ambiguous", Info, "{instance} is to be terminated ({reason}), but its node is ambiguous: {why}", "")
+	NodeKept          = three[Word, Instant, Reason]("node_kept", Info, "{instance} was kept at {at} ({why}): it is drained again an hour later", "")
+	NodeNotDrained    = three[Word, Reason, Reason]("node_not_drained", Info, "{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
+	NodeDraining      = three[Word, Reason, Reason]("node_draining", Info, "{instance} is to be terminated ({reason}) after its drain: {drain}", "")
 	CannotTerminate   = two[Count, Count]("cannot_terminate", Warning,
 		"{instances} {instances:instance|instances} above maximum {maximum} cannot be terminated: protected, refused by Tencent Cloud, "+
 			"starting for too long, or in an unknown state", "Lift the protection, or raise maximum")
@@ -96,36 +98,36 @@ var (
 
 // Why nothing is replaced now. The reason is why it is replaced.
 var (
-	ReplacingSuspended = two[Text, Word]("replacing_suspended", Warning, "replacement is suspended: {why}",
+	ReplacingSuspended = two[Reason, Word]("replacing_suspended", Warning, "replacement is suspended: {why}",
 		"It resumes when fewer fail. Check the nodes:\ngpupool status {pool} --machines")
-	ReplacingSuspendedEarly = two[Text, Word]("replacing_suspended_early", Warning, "replacement is suspended: {why}",
+	ReplacingSuspendedEarly = two[Reason, Word]("replacing_suspended_early", Warning, "replacement is suspended: {why}",
 		"It resumes once a node has worked for an hour, or the configuration changes. Check the nodes, and resume it:\n"+
 			"gpupool status {pool} --machines\ngpupool release {pool}")
-	ReplacingAwaits = three[Word, Text, Text]("replacing_awaits", Info,
+	ReplacingAwaits = three[Word, Reason, Reason]("replacing_awaits", Info,
 		"{instance} is to be replaced ({reason}), but not while {awaited}: they may recover together", "")
-	ReplacedOnceLaunchable = two[Word, Text]("replaced_once_launchable", Info, "{instance} is to be replaced ({reason}) once launches are possible", "")
-	ReplacedByNextRun      = three[Word, Text, Count]("replaced_by_next_run", Info,
+	ReplacedOnceLaunchable = two[Word, Reason]("replaced_once_launchable", Info, "{instance} is to be replaced ({reason}) once launches are possible", "")
+	ReplacedByNextRun      = three[Word, Reason, Count]("replaced_by_next_run", Info,
 		"{instance} is to be replaced ({reason}) by the next run: max_replacements_per_run is {max_replacements_per_run}", "")
 	TerminatedOnceReplaced = one[Names]("terminated_once_replaced", Info,
 		"{instances} {instances:is|are} terminated once {instances:its replacement works|their replacements work}", "")
-	ReplacedOnceResumed = two[Count, Text]("replaced_once_resumed", Info,
+	ReplacedOnceResumed = two[Count, Reason]("replaced_once_resumed", Info,
 		"{instances} to be replaced (drifted configuration) once replacing is no longer suspended: {why}", "")
 	OnDemandBaseNoRoom = four[Count, Count, Count, Count]("on_demand_base_no_room", Info,
 		"{running} of {on_demand_base} on-demand instances of on_demand_base run, and "+
 			"total {total} of maximum {maximum} leaves no room for more: raise maximum", "")
 	OnDemandBaseNotLaunched = two[Count, Count]("on_demand_base_not_launched", Info,
 		"{running} of {on_demand_base} on-demand instances of on_demand_base run, and no more can be launched now", "")
-	MarketUnknown = three[Count, Text, Word]("market_unknown", Info,
+	MarketUnknown = three[Count, Reason, Word]("market_unknown", Info,
 		"{instances} to be replaced ({reason}): {unknown} unknown, so a replacement may not be available", "")
-	ReplaceNoRoom = four[Count, Text, Count, Count]("replace_no_room", Info,
+	ReplaceNoRoom = four[Count, Reason, Count, Count]("replace_no_room", Info,
 		"{instances} to be replaced ({reason}), and "+
 			"total {total} of maximum {maximum} leaves no room to launch first: raise maximum, or allow max_unavailable", "")
-	ReplaceNotLaunched = two[Count, Text]("replace_not_launched", Info,
+	ReplaceNotLaunched = two[Count, Reason]("replace_not_launched", Info,
 		"{instances} to be replaced ({reason}), and nothing can be launched first: allow max_unavailable, so that a termination makes room", "")
-	ReplacedAboveMinimum = two[Count, Text]("replaced_above_minimum", Info, "{instances} to be replaced ({reason}) once the pool is above its minimum", "")
-	ReplacedOnceRunning  = four[Count, Text, Count, Count]("replaced_once_running", Info,
+	ReplacedAboveMinimum = two[Count, Reason]("replaced_above_minimum", Info, "{instances} to be replaced ({reason}) once the pool is above its minimum", "")
+	ReplacedOnceRunning  = four[Count, Reason, Count, Count]("replaced_once_running", Info,
 		"{instances} to be replaced ({reason}) once more than {floor} are running, and {available} {available:is|are}", "")
-	ReplacedOnceReady = five[Count, Text, Count, Duration, Count]("replaced_once_ready", Info,
+	ReplacedOnceReady = five[Count, Reason, Count, Duration, Count]("replaced_once_ready", Info,
 		"{instances} to be replaced ({reason}) once more than {floor} {floor:node has|nodes have} been Ready for {ready_for}, "+
 			"and {available} {available:has|have}", "")
 	NotReady = two[Reason, Names]("not_ready", Warning,
@@ -147,7 +149,7 @@ var (
 
 // Effects of a budget on its pool.
 var (
-	DrainedByBudget = two[Text, Word]("drained_by_budget", Warning, `no instances are desired: {why}, and on_budget_exceeded is "{on_budget_exceeded}"`,
+	DrainedByBudget = two[Reason, Word]("drained_by_budget", Warning, `no instances are desired: {why}, and on_budget_exceeded is "{on_budget_exceeded}"`,
 		"They are launched again once the budget is no longer exceeded")
 	DrainsForBudget = three[Text, Word, Instant]("drains_for_budget", Warning,
 		`{why}. As on_budget_exceeded is "{on_budget_exceeded}", the pool's nodes are drained and its instances terminated from {at} on, `+

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -97,8 +98,7 @@ func (w World) judgeNow(ctx context.Context, list []budgets.Description) error {
 		switch {
 		case !judged:
 		case b.Outcome == outcome.Failed && b.UsageReport == nil && list[n].UsageReport != nil:
-			list[n].Warnings = append(list[n].Warnings,
-				fmt.Sprintf("its status is that of the last run; what a run would do now is unknown: %s", b.Error.Message))
+			list[n].Warnings = append(list[n].Warnings, reason.StatusOfLastRun(reason.NewForeign(b.Error.Message)))
 		default:
 			decisions := decisionsOn(report.Decisions, "budget/"+b.Name)
 			if b.UsageReport != nil {

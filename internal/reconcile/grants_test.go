@@ -41,7 +41,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.Verify(1)
 	view, err := flow.View(context.Background(), g.budget)
 	if err != nil || view.Declaration.GPUHours != "4" ||
-		!strings.Contains(strings.Join(view.Warnings, "\n"), "granted in addition to the declared 4: 1 GPU-hour by ann until") {
+		!strings.Contains(strings.Join(view.Warnings.Texts(), "\n"), "granted in addition to the declared 4: 1 GPU-hour by ann until") {
 		t.Errorf("viewed %+v (%v)", view, err)
 	}
 
@@ -55,8 +55,8 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	if err != nil || len(status.Budgets) != 1 {
 		t.Fatalf("%+v (%v)", status.Budgets, err)
 	}
-	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || b.Untrusted != "" ||
-		!strings.Contains(strings.Join(b.Warnings, "\n"), "ended at") {
+	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || !b.Untrusted.IsZero() ||
+		!strings.Contains(strings.Join(b.Warnings.Texts(), "\n"), "ended at") {
 		t.Errorf("the status after its end, before a run: exceeded %v of %s, %q, warnings %q", *b.Exceeded, *b.LimitGPUHours, b.Untrusted, b.Warnings)
 	}
 	if b := g.run(reconcile.RunOptions{}).Budgets[0]; *b.LimitGPUHours != "4.000" || len(b.Grants) > 0 {
@@ -94,7 +94,8 @@ func TestAReleaseClosesTheGateBeforeAnyRun(t *testing.T) {
 	if err != nil || len(status.Budgets) != 1 {
 		t.Fatalf("%+v (%v)", status.Budgets, err)
 	}
-	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" || !strings.Contains(strings.Join(b.Warnings, "\n"), "50 GPU-hours was released") {
+	if b := status.Budgets[0]; !*b.Exceeded || *b.LimitGPUHours != "4.000" ||
+		!strings.Contains(strings.Join(b.Warnings.Texts(), "\n"), "50 GPU-hours was released") {
 		t.Errorf("the status: exceeded %v of %s, warnings %q", *b.Exceeded, *b.LimitGPUHours, b.Warnings)
 	}
 	larger := g.pool

@@ -3,20 +3,19 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Jobs returns the queue of the store, without limits.
@@ -62,8 +61,7 @@ const eventsListed = 100
 func (r *run) whole(report Report, events []history.Event) (done jobs.Effect) {
 	failed, rest := report.Failures()
 	objects, decisions := failed+rest, len(report.Decisions)
-	done.Reasons = []string{fmt.Sprintf("reconciled %d %s, %d failed, %d %s", objects, wording.Plural(objects, "object", "objects"), failed,
-		decisions, wording.Plural(decisions, "decision", "decisions"))}
+	done.Reasons = reason.Reasons{reason.Reconciled(reason.Count(objects), reason.Count(failed), reason.Count(decisions))}
 	for _, e := range events {
 		if e.RunID == report.RunID && len(done.EventIDs) < eventsListed {
 			done.EventIDs = append(done.EventIDs, e.ID)
@@ -90,7 +88,9 @@ func (r Report) stockPoolOf(uid string) (done jobs.Effect, applied bool, refused
 	case p.Status == nil || p.DeploymentUID == "" || p.ObservedGeneration == 0 || p.Outcome == outcome.Skipped:
 		return done, false, nil
 	}
-	done.Reasons = []string{fmt.Sprintf("applied its Deployment (uid %s): %s, %d of %d pods", p.DeploymentUID, p.Phase, p.Replicas, p.Desired)}
+	done.Reasons = reason.Reasons{
+		reason.AppliedDeployment(reason.Word(p.DeploymentUID), reason.Word(p.Phase), reason.Count(p.Replicas), reason.Count(p.Desired)),
+	}
 	done.EventIDs = []string{history.About{Object: p.Summary().Object(), ObjectUID: uid}.Declaration(history.Create).ID}
 	return done, true, nil
 }
@@ -105,13 +105,15 @@ func (e effects) Grant(ctx context.Context, budget, hours string, ask exception.
 	}
 	event := d.About(time.Time{}).Exception(history.Grant, ask.ID, time.Time{}).ID
 	if repeated && e.reported(ctx, d.Object(), event) {
-		return jobs.Effect{Reasons: []string{"granted by an earlier run"}, EventIDs: []string{event}}, nil
+		return jobs.Effect{Reasons: reason.Reasons{reason.GrantedEarlier()}, EventIDs: []string{event}}, nil
 	}
 	granted, err := e.runner.budgets.Grant(ctx, budget, hours, ask)
 	if err != nil {
 		return done, err
 	}
-	return jobs.Effect{Reasons: []string{"granted " + granted.Grants[0].String()}, EventIDs: []string{event}}, nil
+	g := granted.Grants[0]
+	why := reason.GrantedUntil(reason.Amount(g.GPUHours), reason.Word(g.Who), reason.Instant{Time: g.Until.UTC()}, reason.NewForeign(g.Why))
+	return jobs.Effect{Reasons: reason.Reasons{why}, EventIDs: []string{event}}, nil
 }
 
 func (e effects) Hold(ctx context.Context, pool string, ask exception.Request, repeated bool) (done jobs.Effect, err error) {
@@ -122,15 +124,17 @@ func (e effects) Hold(ctx context.Context, pool string, ask exception.Request, r
 	d := r.Value.Declaration
 	event := history.About{Object: d.Object(), ObjectUID: d.UID}.Exception(history.Hold, ask.ID, time.Time{}).ID
 	if repeated && e.reported(ctx, d.Object(), event) {
-		return jobs.Effect{Reasons: []string{"held by an earlier run"}, EventIDs: []string{event}}, nil
+		return jobs.Effect{Reasons: reason.Reasons{reason.HeldEarlier()}, EventIDs: []string{event}}, nil
 	}
 	held, err := e.runner.pools.Hold(ctx, pool, ask)
 	if err != nil {
 		return done, err
 	}
-	done = jobs.Effect{Reasons: []string{"on hold " + held.Holds[0].String()}, EventIDs: []string{event}}
+	h := held.Holds[0]
+	why := reason.HeldUntil(reason.Word(h.Who), reason.Instant{Time: h.Until.UTC()}, reason.NewForeign(h.Why))
+	done = jobs.Effect{Reasons: reason.Reasons{why}, EventIDs: []string{event}}
 	if held.Busy != "" {
-		done.Reasons = append(done.Reasons, "earlier decisions may still be carried out: "+held.Busy)
+		done.Reasons = append(done.Reasons, reason.HeldLate(reason.NewForeign(held.Busy)))
 	}
 	return done, nil
 }
@@ -172,7 +176,7 @@ func (e effects) Deleted(ctx context.Context, pool jobs.Deletion) (done jobs.Eff
 	if gone, err = e.runner.stock.Gone(ctx, d); !gone || err != nil {
 		return done, false, err
 	}
-	done.Reasons = []string{"deleted " + d.Object()}
+	done.Reasons = reason.Reasons{reason.DeletedObject(reason.Object(d.Object()))}
 	done.EventIDs = []string{history.About{Object: d.Object(), ObjectUID: d.UID}.Declaration(history.Delete).ID}
 	return done, true, nil
 }

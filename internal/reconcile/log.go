@@ -28,8 +28,8 @@ func (r *run) logDone(ctx context.Context, report Report) {
 			r.log().LogAttrs(ctx, slog.LevelWarn, "budget exceeded", append(attrs, slog.Any("enforced", b.Enforced), slog.Any("effects", b.Effects))...)
 		}
 		r.logOutcome(ctx, "budget", b.Outcome, b.Error, nil, attrs...)
-		r.logTexts(ctx, slog.LevelInfo, "budget notice", attrs[0], b.Messages)
-		r.logTexts(ctx, slog.LevelWarn, "budget warning", attrs[0], b.Warnings)
+		r.logTexts(ctx, slog.LevelInfo, "budget notice", attrs[0], b.Messages.Texts())
+		r.logTexts(ctx, slog.LevelWarn, "budget warning", attrs[0], b.Warnings.Texts())
 	}
 	for _, p := range report.SpotPools {
 		attrs := []slog.Attr{slog.String("pool", p.Region+"/"+p.Name)}
@@ -37,8 +37,8 @@ func (r *run) logDone(ctx context.Context, report Report) {
 			attrs = append(attrs, slog.Int("capacity", p.Capacity), slog.Int("minimum", p.Minimum), slog.Int("total", p.Total))
 		}
 		r.logOutcome(ctx, "pool", p.Outcome, p.Error, p.Short, attrs...)
-		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Messages)
-		r.logTexts(ctx, slog.LevelWarn, "pool warning", attrs[0], p.Warnings)
+		r.logTexts(ctx, slog.LevelInfo, "pool notice", attrs[0], p.Messages.Texts())
+		r.logTexts(ctx, slog.LevelWarn, "pool warning", attrs[0], p.Warnings.Texts())
 	}
 	for _, p := range report.StockPools {
 		attrs := []slog.Attr{slog.String("stock_pool", p.Namespace+"/"+p.Name)}
@@ -46,8 +46,8 @@ func (r *run) logDone(ctx context.Context, report Report) {
 			attrs = append(attrs, slog.String("phase", string(p.Phase)), slog.Int("available", p.Available), slog.Int("desired", p.Desired))
 		}
 		r.logOutcome(ctx, "stock pool", p.Outcome, p.Error, nil, attrs...)
-		r.logTexts(ctx, slog.LevelInfo, "stock pool notice", attrs[0], p.Notices)
-		r.logTexts(ctx, slog.LevelWarn, "stock pool warning", attrs[0], p.Warnings)
+		r.logTexts(ctx, slog.LevelInfo, "stock pool notice", attrs[0], p.Notices.Texts())
+		r.logTexts(ctx, slog.LevelWarn, "stock pool warning", attrs[0], p.Warnings.Texts())
 	}
 	failed, _ := report.Failures()
 	r.log().LogAttrs(ctx, slog.LevelInfo, "run done", slog.Int("spot_pools", len(report.SpotPools)), slog.Int("budgets", len(report.Budgets)),

@@ -52,7 +52,7 @@ func TestAReportListsTheDecisionsOfBothKinds(t *testing.T) {
 
 func reasons(r reconcile.Report) (list []string) {
 	for _, d := range r.Decisions {
-		list = append(list, d.Kind(), d.Object(), d.Summary(), strings.Join(d.Reasons(), ";"))
+		list = append(list, d.Kind(), d.Object(), d.Summary(), strings.Join(d.Reasons().Texts(), ";"))
 	}
 	return list
 }

@@ -117,7 +117,7 @@ func runsWithin(t *testing.T, w *reconciletest.World, maximum int) string {
 			t.Fatal(err)
 		}
 		for _, p := range report.SpotPools {
-			said = append(said, p.Messages...)
+			said = append(said, p.Messages.Texts()...)
 		}
 		if own := w.Own(); len(own) > maximum {
 			t.Fatalf("%d of at most %d are there: %s", len(own), maximum, reconciletest.Describe(own))
@@ -176,7 +176,7 @@ func TestUsageGoesOnFromACopyOfItsStore(t *testing.T) {
 			if r.Budgets[0].EstimatedGPUHours == "0.000" || thousandths(t, string(r.Budgets[0].Coverage)) >= thousandths(t, string(went.Budgets[0].Coverage)) {
 				t.Errorf("the gap is not reported: %+v", r.Budgets[0].UsageReport)
 			}
-			if told := strings.Join(r.Budgets[0].Warnings, "\n"); strings.Contains(told, "lost") {
+			if told := strings.Join(r.Budgets[0].Warnings.Texts(), "\n"); strings.Contains(told, "lost") {
 				t.Errorf("the copy is whole, and the run says %s", told)
 			}
 		})

@@ -107,7 +107,7 @@ func (r StatusReport) totals() Totals {
 			t.Budgets.Failing++
 		case b.IsExceeded():
 			t.Budgets.Exceeded++
-		case b.UsageReport == nil, b.Untrusted != "":
+		case b.UsageReport == nil, !b.Untrusted.IsZero():
 			t.Budgets.Unknown++
 		default:
 			t.Budgets.OK++

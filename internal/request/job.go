@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // State is the state of a job.
@@ -65,7 +66,7 @@ type Job struct {
 	// done, so that a run after a kill recognizes what was done.
 	EffectID string `json:"effect_id,omitempty"`
 	// The effects of the job, or why it failed.
-	Reasons []string `json:"reasons,omitempty"`
+	Reasons reason.Reasons `json:"reasons,omitempty"`
 	// Why it failed.
 	Error *history.Error `json:"error,omitempty"`
 	// The IDs of its events in the history.

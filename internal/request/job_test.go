@@ -1,6 +1,7 @@
 package request_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 )
 
@@ -142,5 +144,17 @@ func TestLimitsCountTheLargestSize(t *testing.T) {
 		if (err == nil) != c.allowed {
 			t.Errorf("%+v: %v", c.limits, err)
 		}
+	}
+}
+
+// TestJobsOfEarlierVersionsKeepTheirReasons, which those stored as texts.
+func TestJobsOfEarlierVersionsKeepTheirReasons(t *testing.T) {
+	t.Parallel()
+	var job request.Job
+	if err := json.Unmarshal([]byte(`{"id": "a", "state": "expired", "reasons": ["no run claimed it in time"]}`), &job); err != nil {
+		t.Fatal(err)
+	}
+	if got := job.Reasons.Texts(); len(got) != 1 || got[0] != "no run claimed it in time" || job.Reasons[0].Code != reason.OtherVersion("").Code {
+		t.Errorf("its reasons are %+v", job.Reasons)
 	}
 }

@@ -2,6 +2,7 @@ package spotpool
 
 import (
 	"fmt"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"log/slog"
 	"time"
 
@@ -39,8 +40,8 @@ type Decision struct {
 	BootstrapTokenID string `json:"bootstrap_token_id,omitempty"`
 	// When Tencent Cloud reclaims the instance whose node is drained.
 	TakenAt time.Time `json:"taken_at,omitzero"`
-	// The reasons, as text.
-	Reasons []string `json:"reasons"`
+	// The reasons.
+	Reasons reason.Reasons `json:"reasons"`
 
 	// Price is the known price of one instance of a launch, for the journal.
 	Price Price `json:"-"`
@@ -53,7 +54,7 @@ func (d Declaration) Object() string { return "spot_pool/" + d.Key() }
 
 // String returns the decision and its reasons for people, on one line.
 func (d Decision) String() string {
-	return wording.Because(d.Summary(), d.Reasons)
+	return wording.Because(d.Summary(), d.Reasons.Texts())
 }
 
 // Summary returns the decision without its reasons.
@@ -108,7 +109,7 @@ func (d Decision) LogValue() slog.Value {
 }
 
 // Heading returns the decision's kind, object and reasons.
-func (d Decision) Heading() (kind, object string, reasons []string) {
+func (d Decision) Heading() (kind, object string, reasons reason.Reasons) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 

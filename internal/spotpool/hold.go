@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Hold is a pause of the reconciliation of a pool, until it expires. The declaration does not
@@ -44,7 +45,7 @@ func (h Holds) Add(d Declaration, hold Hold, now time.Time) (Holds, error) {
 	if len(h.List) > MaxHolds {
 		return h, fmt.Errorf("%d holds are in force, which is the maximum: release them first", MaxHolds)
 	}
-	return h.reporting(hold.Begun(d.about(), hold.Why).Exception(history.Hold, hold.ID, hold.Until)), nil
+	return h.reporting(hold.Begun(d.about(), reason.Given(reason.NewForeign(hold.Why))).Exception(history.Hold, hold.ID, hold.Until)), nil
 }
 
 // Release releases all that are in force, and returns these.
@@ -53,7 +54,7 @@ func (h Holds) Release(d Declaration, r exception.Release) (after Holds, release
 	after = h.current(d, r.At)
 	released, after.List = after.List, nil
 	for _, hold := range released {
-		after = after.reporting(hold.Released(d.about(), r, theHold))
+		after = after.reporting(hold.Released(d.about(), r, reason.HoldEndsEarly(reason.Word(hold.Who))))
 	}
 	return after, released
 }
@@ -76,7 +77,7 @@ func (h Holds) current(d Declaration, now time.Time) Holds {
 	h.List = h.InForce(now)
 	for _, hold := range all {
 		if !hold.InForce(now) {
-			h = h.reporting(hold.Ended(d.about(), theHold))
+			h = h.reporting(hold.Ended(d.about(), reason.HoldEnds(reason.Word(hold.Who))))
 		}
 	}
 	return h
@@ -87,8 +88,6 @@ func (h Holds) reporting(e history.Event) Holds {
 	return h
 }
 
-const theHold = "the hold"
-
 func (d Declaration) about() history.About {
 	return history.About{Object: d.Object(), ObjectUID: d.UID}
 }
@@ -97,8 +96,8 @@ func (d Declaration) about() history.About {
 func (h Holds) Validate() error { return exception.ValidateAll("a hold", h.List) }
 
 // Reason says why nothing is done to a pool on hold.
-func (h Hold) Reason(d Declaration) string {
-	return fmt.Sprintf("on hold %s. Until then, no instance is launched or terminated. To end the hold:\ngpupool release %s", h, d.Key())
+func (h Hold) Reason(d Declaration) reason.Reason {
+	return reason.OnHold(reason.Word(h.Who), reason.Instant{Time: h.Until}, reason.NewForeign(h.Why), reason.Word(d.Key()))
 }
 
 // HeldError is returned if something was not done because of a hold.

@@ -111,13 +111,16 @@ type Reason struct {
 	Why reason.Reason `json:"why"`
 }
 
-// String returns the reason for people, with its offering.
-func (r Reason) String() string {
+// Sentence returns the reason with its offering.
+func (r Reason) Sentence() reason.Reason {
 	if r.Offering == nil {
-		return r.Why.String()
+		return r.Why
 	}
-	return fmt.Sprintf("%s %s: %s", ChargeName(r.ChargeType), r.Offering.Market(r.ChargeType), r.Why)
+	return reason.OfferingSkipped(reason.Word(ChargeName(r.ChargeType)), reason.Word(r.Offering.Market(r.ChargeType).String()), r.Why)
 }
+
+// String returns the reason for people, with its offering.
+func (r Reason) String() string { return r.Sentence().String() }
 
 // Same reports whether two reasons say the same, of the same offering.
 func (r Reason) Same(other Reason) bool {

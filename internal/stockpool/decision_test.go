@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -16,7 +17,9 @@ func TestDecisionsAreRead(t *testing.T) {
 	t.Parallel()
 	got := map[string]bool{}
 	for _, k := range stockpool.Kinds() {
-		got[stockpool.Decision{Kind: k.Kind, Was: 3, Replicas: 2, Spared: []string{"a"}, Released: []string{"b", "c"}, Reasons: []string{"so"}}.String()] = true
+		got[stockpool.Decision{
+			Kind: k.Kind, Was: 3, Replicas: 2, Spared: []string{"a"}, Released: []string{"b", "c"}, Reasons: reason.Reasons{reason.OtherVersion("so")},
+		}.String()] = true
 	}
 	for _, want := range []string{
 		"create its Deployment with 2 replicas, for the pods of the deleted one: so", "take over its Deployment: so", "apply its declaration: so",
@@ -53,7 +56,7 @@ func TestAnInterruptedScaleIsReported(t *testing.T) {
 	d := declared()
 	before := d.Deployment("", 1)
 	j := stockpool.Journal{}.RecordCreate(d, now).BeginCreate("token").RecordOwner("uid", "runtime").
-		RecordGate(d, []string{"used up"}, now).RecordGate(d, nil, now.Add(time.Hour))
+		RecordGate(d, reason.Reasons{reason.OtherVersion("used up")}, now).RecordGate(d, nil, now.Add(time.Hour))
 	begun := j.Begin(d, stockpool.Decision{Kind: stockpool.KindScale, Was: 1, Replicas: 2}, before, now)
 	if after, applied := begun.Recover(before); applied || len(after.Unreported) != len(j.Unreported) {
 		t.Errorf("nothing was done, and it reports %v", after.Unreported)

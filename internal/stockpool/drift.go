@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // FieldManager is the field manager of server-side apply.
@@ -42,6 +43,7 @@ type Change struct {
 	Wants string `json:"wants"`
 }
 
-func (c Change) String() string {
-	return fmt.Sprintf("%s was %s instead of %s", c.Field, c.Was, c.Wants)
+// Reason says how the field drifted.
+func (c Change) Reason() reason.Reason {
+	return reason.FieldDrifted(reason.Word(c.Field), reason.NewValue(c.Was), reason.NewValue(c.Wants))
 }

@@ -1,13 +1,12 @@
 package stockpool
 
 import (
-	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Begin returns the journal to write before a decision is carried out. After a kill, the next
@@ -28,7 +27,7 @@ func (j Journal) event(d Declaration, of Decision, now time.Time) *history.Event
 	case KindRevert:
 		e = about.Workload(history.Revert, j.workload(d), now)
 	case KindScale:
-		about.Reasons = append([]string{fmt.Sprintf("from %d to %s", of.Was, wording.Count(of.Replicas, "pod"))}, of.Reasons...)
+		about.Reasons = append(reason.Reasons{reason.Scaled(reason.Count(of.Was), reason.Count(of.Replicas))}, of.Reasons...)
 		e = about.Workload(history.Scale, j.workload(d), now)
 	case KindPause:
 		e = about.Workload(history.Pause, j.workload(d), now)
@@ -71,7 +70,7 @@ func (j Journal) RecordLoss(d Declaration, now time.Time) Journal {
 	if j.DeploymentUID == "" {
 		return j
 	}
-	e := j.about(d, now, "its Deployment was deleted").Workload(history.Revert, j.workload(d), time.Time{})
+	e := j.about(d, now, reason.DeploymentDeleted()).Workload(history.Revert, j.workload(d), time.Time{})
 	j.AboutTo, j.AboutFrom = &e, ""
 	return j
 }
@@ -101,7 +100,7 @@ func appliedAt(of *appsv1.Deployment) (at time.Time) {
 }
 
 // RecordGate records since when budgets block growth, with their reasons; nil if none does.
-func (j Journal) RecordGate(d Declaration, reasons []string, now time.Time) Journal {
+func (j Journal) RecordGate(d Declaration, reasons reason.Reasons, now time.Time) Journal {
 	switch {
 	case reasons == nil && j.HeldSince != nil:
 		j.report(j.about(d, now).Since(history.GateOpened, *j.HeldSince))

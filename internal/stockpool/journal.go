@@ -1,11 +1,11 @@
 package stockpool
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Journal is the state of a stock pool that is kept between runs.
@@ -53,11 +53,11 @@ func (j Journal) Of(d Declaration) Journal {
 // RecordCreate adds the event of the pool's creation.
 func (j Journal) RecordCreate(d Declaration, now time.Time) Journal {
 	j = j.Of(d)
-	var reasons []string
+	about := j.about(d, now)
 	if d.Requested() {
-		reasons = []string{fmt.Sprintf("requested by %s until %s", d.Owner, d.ExpiresAt.UTC().Format(time.RFC3339))}
+		about.Reasons = reason.Reasons{reason.RequestedBy(reason.Word(d.Owner), reason.Instant{Time: d.ExpiresAt.UTC()})}
 	}
-	j.report(j.about(d, now, reasons...).Declaration(history.Create))
+	j.report(about.Declaration(history.Create))
 	return j
 }
 
@@ -111,7 +111,7 @@ func (j Journal) Stored() Journal {
 // report appends to a new slice, which no other journal shares.
 func (j *Journal) report(e history.Event) { j.Unreported = append(slices.Clip(j.Unreported), e) }
 
-func (j Journal) about(d Declaration, at time.Time, reasons ...string) history.About {
+func (j Journal) about(d Declaration, at time.Time, reasons ...reason.Reason) history.About {
 	return history.About{At: at, Object: d.Object(), ObjectUID: d.UID, ClusterUID: d.ClusterUID, Reasons: reasons}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -82,20 +83,20 @@ type Decision struct {
 	Spared []string `json:"spared,omitempty"`
 	// Pods that are no longer in use.
 	Released []string `json:"released,omitempty"`
-	// The reasons, as text.
-	Reasons []string `json:"reasons"`
+	// The reasons.
+	Reasons reason.Reasons `json:"reasons"`
 }
 
 // Verb returns the beginning of Summary.
 func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
 // Heading returns the decision's kind, object and reasons.
-func (d Decision) Heading() (kind, object string, reasons []string) {
+func (d Decision) Heading() (kind, object string, reasons reason.Reasons) {
 	return string(d.Kind), d.Object, d.Reasons
 }
 
 // String returns one line for people.
-func (d Decision) String() string { return wording.Because(d.Summary(), d.Reasons) }
+func (d Decision) String() string { return wording.Because(d.Summary(), d.Reasons.Texts()) }
 
 // Summary is String without the reasons.
 func (d Decision) Summary() string { return d.Verb().Base + " " + d.about() }

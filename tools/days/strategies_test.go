@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
@@ -44,7 +45,7 @@ func (gpupool) maintain(s *stage) {
 			s.log("%s: %v %v", p.Name, p.Short, p.Warnings)
 		}
 		at := slices.IndexFunc(s.pools, func(o *pool) bool { return o.Name == p.Name })
-		s.onCall(process, s.pools[at], slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, "in a row never joined") }))
+		s.onCall(process, s.pools[at], slices.ContainsFunc(p.Warnings, func(w reason.Reason) bool { return strings.Contains(w.String(), "in a row failed") }))
 	}
 }
 

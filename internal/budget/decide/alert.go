@@ -2,12 +2,11 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // alert decides to report the thresholds that are reached and were not reported, all at once.
@@ -56,26 +55,27 @@ func compareProducts(a, b, c, d int64) int {
 }
 
 // outlook describes usage and what follows from it.
-func (f *facts) outlook() []string {
-	reasons := []string{f.used()}
+func (f *facts) outlook() reason.Reasons {
+	reasons := reason.Reasons{f.used()}
 	u := f.usage
 	if u.BurnRate > 0 {
-		burn := fmt.Sprintf("%d %s %s now", u.ActivePods, wording.Plural(u.ActivePods, "pod holds", "pods hold"), gpus(u.BurnRate))
-		if u.ProjectedExhaustion != nil {
-			burn += ", which uses up the rest by " + wording.Instant(*u.ProjectedExhaustion)
+		pods, held := reason.Count(u.ActivePods), gpus(u.BurnRate)
+		if at := u.ProjectedExhaustion; at != nil {
+			reasons = append(reasons, reason.UsedUpBy(pods, held, reason.Instant{Time: *at}))
+		} else {
+			reasons = append(reasons, reason.InUse(pods, held))
 		}
-		reasons = append(reasons, burn)
 	}
 	if !u.Exceeded() {
 		return reasons
 	}
 	reasons = append(reasons, f.recovery()...)
-	action := f.Declaration.Enforce.Action
+	action := reason.Word(f.Declaration.Enforce.Action)
 	switch at := f.status.EnforceAt; {
 	case at == nil:
-		return append(reasons, "its enforcement is alert_only, so nothing else is done")
+		return append(reasons, reason.AlertOnly())
 	case !f.due:
-		return append(reasons, fmt.Sprintf("its grace period lasts until %s, and then its enforcement is %s", wording.Instant(*at), action))
+		return append(reasons, reason.GraceLasts(reason.Instant{Time: *at}, action))
 	}
-	return append(reasons, fmt.Sprintf("its grace period is over, and its enforcement is %s", action))
+	return append(reasons, reason.GraceOver(action))
 }

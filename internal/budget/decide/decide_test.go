@@ -155,8 +155,8 @@ func TestNothingDestructiveIsDoneOnEstimatesAloneAfterALongGap(t *testing.T) {
 			if certain := test.estimated <= 20*budget.Hour && !test.ends; p.Status.Certain != certain {
 				t.Errorf("%s, %s: the excess is certain: %t", test.name, action, p.Status.Certain)
 			}
-			if warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing is "+action.Past()); warned == test.acts ||
-				(p.Status.Withheld == "") != test.acts {
+			if warned := strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "nothing is "+action.Past()); warned == test.acts ||
+				p.Status.Withheld.IsZero() != test.acts {
 				t.Errorf("%s, %s: %q, withheld: %q", test.name, action, p.Status.Warnings, p.Status.Withheld)
 			}
 		}
@@ -266,7 +266,7 @@ func TestDoubtsAreTold(t *testing.T) {
 	t.Parallel()
 	s := situation(teamA(), budget.Hour)
 	s.Result.Lost, s.Result.Unbounded = []string{"closed-2026-07-15: truncated"}, true
-	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
+	warnings := strings.Join(Decide(s, nil).Status.Warnings.Texts(), "\n")
 	for _, want := range []string{"part of the ledger is lost, so usage may be higher: closed-2026-07-15: truncated",
 		"usage in an observation gap has no known bound"} {
 		if !strings.Contains(warnings, want) {
@@ -280,7 +280,7 @@ func TestOverlapsAreToldWhereSomethingIsEnforced(t *testing.T) {
 	for action, told := range map[budget.Action]bool{budget.AlertOnly: false, budget.Evict: true} {
 		s := situation(enforcing(action), budget.Hour)
 		s.Result.Overlaps = []string{"ml", "web"}
-		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "count for ml, web, too"); got != told {
+		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings.Texts(), "\n"), "count for budget/ml, budget/web, too"); got != told {
 			t.Errorf("%s: %t", action, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // effects returns the requested pauses, of this budget or of a stock pool, whose pods still hold GPUs, and
@@ -14,7 +15,7 @@ func (s *selection) effects() []budget.Effect {
 	var list []budget.Effect
 	for _, uid := range slices.Sorted(maps.Keys(s.missed)) {
 		of := s.missed[uid]
-		e := budget.Unreached(budget.Pause, of.object, uid, s.holding[uid], of.reason, s.status.At)
+		e := budget.Unreached(budget.Pause, of.object, uid, s.holding[uid], of.why, s.status.At)
 		list = append(list, e.After(s.previous.Effects, s.status.At))
 	}
 	for _, uid := range slices.Sorted(maps.Keys(s.awaited)) {
@@ -35,7 +36,7 @@ func (f requests) outstanding(awaited []budget.Effect) []budget.Effect {
 	list := slices.Clone(awaited)
 	for _, e := range f.previous.Effects {
 		switch {
-		case e.Reason != "" && !f.asks(budget.Evict, budget.Pause): // it was never done
+		case !e.Reason.IsZero() && !f.asks(budget.Evict, budget.Pause): // it was never done
 		case e.Measure == budget.Evict && f.Owned && f.unchanged(e):
 			list = append(list, e.After(nil, f.status.At))
 		case e.Measure == budget.Evict && !f.Owned && f.asks(budget.Evict, budget.Pause), e.Measure == budget.Pause && f.unobserved(e):
@@ -54,11 +55,11 @@ func (f requests) unchanged(e budget.Effect) bool {
 // observed.
 func (f requests) unobserved(e budget.Effect) bool {
 	switch held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone }); {
-	case e.Reason != "":
-		return f.asks(budget.Pause) && (!f.Owned || !f.due || f.doubt() != "")
+	case !e.Reason.IsZero():
+		return f.asks(budget.Pause) && (!f.Owned || !f.due || !f.doubt().IsZero())
 	case e.StockPool == "" && !held, e.StockPool != "" && !f.asks(budget.Pause):
 		return false
-	case !f.Owned || !f.due || f.doubt() != "" || !f.Enforces():
+	case !f.Owned || !f.due || !f.doubt().IsZero() || !f.Enforces():
 		return true
 	case f.Declaration.Enforce.Action == budget.Evict: // which evicts its pods like any others
 		left, _ := f.withGPUs()
@@ -82,7 +83,7 @@ func (p Plan) effectsOf(done []budget.Decision) []budget.Effect {
 		case budget.KindResume:
 			list = slices.DeleteFunc(list, func(e budget.Effect) bool { return e.Measure == budget.Pause && e.UID == d.Owner.UID })
 		}
-		list = slices.DeleteFunc(list, func(was budget.Effect) bool { return was.Reason != "" && was.Same(e) })
+		list = slices.DeleteFunc(list, func(was budget.Effect) bool { return !was.Reason.IsZero() && was.Same(e) })
 		known := slices.ContainsFunc(list, e.Same)
 		if e.Measure != "" && !known {
 			list = append(list, e)
@@ -145,8 +146,8 @@ func fallBack(f *facts, awaited []budget.Effect) (r result) {
 		return e.Measure == budget.Pause && (followed[e.UID] || !f.Owned || isCronJob)
 	})
 	waiting := f.evictWaiting(func(p budget.Pod) bool {
-		_, _, reason := f.outOfReach(p)
-		return f.Owned && p.Of.StockPool == "" && reason != ""
+		_, _, why := f.outOfReach(p)
+		return f.Owned && p.Of.StockPool == "" && !why.IsZero()
 	})
 	if len(victims) > 0 || len(waiting.Decisions) > 0 || cronJobs || f.Frozen {
 		r.add(freeze(f))
@@ -156,11 +157,11 @@ func fallBack(f *facts, awaited []budget.Effect) (r result) {
 	for _, list := range [][]budget.Decision{evictions, reserves} {
 		for n := range list {
 			e, _ := of(*list[n].Pod)
-			reason := "the pause of its " + e.Object + " had no effect"
-			if e.Reason != "" {
-				reason = "it cannot be paused: " + e.Reason
+			why := reason.PauseIneffective(reason.Workload(e.Object))
+			if !e.Reason.IsZero() {
+				why = reason.NotPausable(e.Reason)
 			}
-			list[n].Reasons = append(list[n].Reasons, reason)
+			list[n].Reasons = append(list[n].Reasons, why)
 			list[n].Rank = nil // it is no longer the last reason
 		}
 	}

@@ -142,7 +142,7 @@ func TestAPodOfADeletedWorkloadIsActedOn(t *testing.T) {
 	p.Of, p.Deletion = budget.Ownership{Reason: "its Deployment is gone"}, ms(noon.AddDate(10, 0, 0))
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Owned, s.Pods = true, []budget.Pod{p}
-	if plan := Decide(s, nil); len(plan.Decisions) > 0 || !strings.Contains(strings.Join(plan.Status.Warnings, "\n"), "ml/train-1") {
+	if plan := Decide(s, nil); len(plan.Decisions) > 0 || !strings.Contains(strings.Join(plan.Status.Warnings.Texts(), "\n"), "ml/train-1") {
 		t.Errorf("decisions %v, warnings %q", plan.Decisions, plan.Status.Warnings)
 	}
 	s.Declaration.Enforce.OnIneffective = budget.FallbackEvict

@@ -34,7 +34,7 @@ func TestSlowlyTerminatingPodsGetAShorterGracePeriod(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("%s: %s", action, diff)
 		}
-		warnings := strings.Join(p.Status.Warnings, "\n")
+		warnings := strings.Join(p.Status.Warnings.Texts(), "\n")
 		if told := strings.Contains(warnings, "ml/late (due at 2026-07-15T11:59:00Z)"); told != (action == budget.Evict || action == budget.Pause) {
 			t.Errorf("%s: %q", action, warnings)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // ends returns the events of requests that were observed to be done, and of ineffective ones. A stock pool
@@ -16,7 +17,7 @@ func (f requests) ends(outstanding []budget.Effect) (events []history.Event) {
 		events = append(events, endOf(&f.status, e, string(budget.Ineffective)))
 	}
 	for _, e := range f.previous.Effects {
-		if !slices.ContainsFunc(outstanding, e.Same) && e.StockPool == "" && e.Reason == "" && f.shown(e) {
+		if !slices.ContainsFunc(outstanding, e.Same) && e.StockPool == "" && e.Reason.IsZero() && f.shown(e) {
 			events = append(events, endOf(&f.status, e, history.Done))
 		}
 	}
@@ -29,7 +30,7 @@ func (f requests) turned(outstanding []budget.Effect) (turned []budget.Effect) {
 	for _, e := range (budget.Status{}).WithEffects(outstanding).Effects {
 		was := slices.IndexFunc(f.previous.Effects, e.Same)
 		known := was >= 0 && f.previous.Effects[was].Phase == budget.Ineffective
-		if e.Phase == budget.Ineffective && !known && (was >= 0 || e.Reason != "") {
+		if e.Phase == budget.Ineffective && !known && (was >= 0 || !e.Reason.IsZero()) {
 			e.About = f.about(e)
 			turned = append(turned, e)
 		}
@@ -79,8 +80,10 @@ func endOf(s *budget.Status, e budget.Effect, how string) history.Event {
 	if e.Measure == budget.Freeze {
 		return inForce(s)
 	}
-	if how != history.Done && (e.Measure == budget.Pause || e.Reason != "") {
-		about.Reasons = []string{strings.TrimPrefix(e.String(), e.Object+": ")}
+	if how != history.Done && (e.Measure == budget.Pause || !e.Reason.IsZero()) {
+		if about.Reasons = e.Reasons(); e.StockPool != "" {
+			about.Reasons = reason.Reasons{reason.EffectOfPool(reason.Workload(e.Object), reason.Object(e.StockPool), about.Reasons)}
+		}
 	}
 	if e.Measure == budget.Evict {
 		return about.Evicted(of, how)

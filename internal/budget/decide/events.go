@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // StatusBefore returns the status to record before the next decisions are carried out. If the run is
@@ -20,7 +21,7 @@ func (p Plan) StatusBefore(done, next []budget.Decision) budget.Status {
 	return s
 }
 
-func aboutStatus(s *budget.Status, reasons ...string) history.About {
+func aboutStatus(s *budget.Status, reasons ...reason.Reason) history.About {
 	return history.About{At: s.At, Object: "budget/" + s.Name, ObjectUID: s.UID, ClusterUID: s.ClusterUID, Reasons: reasons}
 }
 
@@ -90,7 +91,7 @@ func (f *facts) beginEvents() {
 // ended, whatever caused that.
 func (p Plan) report(s *budget.Status, done []budget.Decision, frozen bool) {
 	s.Unreported = slices.Clone(s.Unreported)
-	var reasons []string
+	var reasons reason.Reasons
 	for _, d := range done {
 		s.Unreported = append(s.Unreported, eventsOf(s, d)...)
 		if d.Kind == budget.KindFreeze || d.Kind == budget.KindUnfreeze {
@@ -119,9 +120,9 @@ func inForce(s *budget.Status) history.Event {
 }
 
 // Lifted returns the events of a destroyed budget that its last status lacks.
-func Lifted(last budget.Status, d budget.Declaration, resumed []budget.Workload, unfrozen bool, reason string, destroyedAt, now time.Time) []history.Event {
+func Lifted(last budget.Status, d budget.Declaration, resumed []budget.Workload, unfrozen bool, why reason.Reason, destroyedAt, now time.Time) []history.Event {
 	about := d.About(now)
-	about.Reasons = []string{reason}
+	about.Reasons = reason.Reasons{why}
 	events := slices.Clone(last.Unreported)
 	for _, w := range resumed {
 		events = append(events, about.Workload(history.Resume, identity(w), destroyedAt))

@@ -2,13 +2,12 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // evict decides to evict as many pods with GPUs as one run may. The others replace those whose
@@ -16,8 +15,7 @@ import (
 func evict(f *facts) (r result) {
 	r.Decisions, r.Reserves = f.evictions(f.victims(&r, "eviction"))
 	if n := len(r.Reserves); n > 0 {
-		r.warnf("%d more %s, and %s for the next runs: max_evictions_per_run is %d", n, wording.Plural(n, "pod is to be evicted", "pods are to be evicted"),
-			wording.Plural(n, "waits", "wait"), f.Declaration.Enforce.MaxEvictionsPerRun)
+		r.warn(reason.EvictedLater(reason.Count(n), reason.Count(f.Declaration.Enforce.MaxEvictionsPerRun)))
 	}
 	r.Ineffective = requests{f}.ineffective(nil)
 	return r
@@ -34,24 +32,23 @@ func (f *facts) evictions(victims []budget.Pod) (first, reserves []budget.Decisi
 		reasons := f.reasons()
 		if job := p.Of.Workload; job.Kind == "Job" && !p.Of.ToleratesDisruption {
 			if failures[job.UID]++; failures[job.UID] > p.Of.FailuresLeft {
-				reasons = append(reasons, "it fails its "+job.String()+" for good: no podFailurePolicy ignores DisruptionTarget, "+
-					"and the Job survives no further failure")
+				reasons = append(reasons, reason.FailsJob(reason.Workload(job.String())))
 			}
 		}
-		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(reasons, rank.String())})
+		list = append(list, budget.Decision{Kind: budget.KindEvict, Pod: &p, Rank: rank, Reasons: append(reasons, rank.Reason())})
 	}
 	most = min(most, len(list))
 	return list[:most], list[most:]
 }
 
 // evictionReason returns the reason for a pod's position in the order.
-func evictionReason(p budget.Pod, order budget.EvictionOrder) string {
-	holds := "it holds " + gpus(p.MilliGPUs) + " since " + wording.Instant(p.Scheduled.At.Time())
+func evictionReason(p budget.Pod, order budget.EvictionOrder) reason.Reason {
+	holds := reason.Holds(gpus(p.MilliGPUs), reason.Instant{Time: p.Scheduled.At.Time()})
 	switch {
 	case order == budget.SpotFirst && p.Spot:
-		return "it runs on a spot instance, " + holds
+		return reason.OnSpot(holds)
 	case order == budget.SpotFirst || order == budget.LowestPriority:
-		return fmt.Sprintf("its priority is %d, %s", p.Priority, holds)
+		return reason.WithPriority(reason.Count(p.Priority), holds)
 	}
 	return holds
 }

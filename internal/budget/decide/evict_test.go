@@ -125,7 +125,7 @@ func TestAnEvictionThatFailsAJobSaysSo(t *testing.T) {
 		var said []string
 		for _, d := range Decide(s, nil).Decisions {
 			for _, job := range []string{"strict", "patient", "tolerant"} {
-				if slices.Contains(d.Reasons, fmt.Sprintf(fails, job)) {
+				if slices.Contains(d.Reasons.Texts(), fmt.Sprintf(fails, job)) {
 					said = append(said, d.Pod.Name)
 				}
 			}

@@ -1,12 +1,11 @@
 package decide
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // freeze decides to block new GPU pods, or ensures that they are blocked.
@@ -17,30 +16,30 @@ func freeze(f *facts) (r result) {
 		return r
 	}
 	reasons := append(f.reasons(), f.recovery()...)
-	if gone := f.freezeGone(); gone != "" {
-		r.warnf("%s", gone)
+	if gone := f.freezeGone(); !gone.IsZero() {
+		r.warn(gone)
 		reasons = append(reasons, gone)
 		f.status.Unreported = append(f.status.Unreported, aboutStatus(&f.status, gone).Since(history.Unfreeze, *f.status.FrozenSince))
 		f.status.FrozenSince = nil
 	}
 	if f.Frozen {
-		reasons = append(reasons, "the freeze in force has another selector than the declaration")
+		reasons = append(reasons, reason.OtherSelector())
 	}
 	r.decide(budget.Decision{Kind: budget.KindFreeze, Namespaces: f.namespaces(), Reasons: reasons})
 	return r
 }
 
 // freezeGone says that another process lifted the freeze, and which, if known.
-func (f *facts) freezeGone() string {
+func (f *facts) freezeGone() reason.Reason {
 	since := f.status.FrozenSince
 	if since == nil || f.Frozen || f.Unseen {
-		return ""
+		return reason.Reason{}
 	}
-	text := "its freeze was gone, so that new GPU pods may have been admitted since " + wording.Instant(f.previous.At)
+	at := reason.Instant{Time: f.previous.At}
 	if w := f.FreezeSlots; w.At.After(*since) {
-		text += fmt.Sprintf(": %q wrote it at %s", w.Manager, wording.Instant(w.At))
+		return reason.FreezeGoneBy(at, reason.NewForeign(w.Manager), reason.Instant{Time: w.At})
 	}
-	return text
+	return reason.FreezeGone(at)
 }
 
 // The precision of the end that a freeze announces.

@@ -56,7 +56,7 @@ func TestAFreezeTellsHowUsageRecovers(t *testing.T) {
 		d.Window, d.Period = test.window, test.period
 		s := situation(d, 100*budget.Hour)
 		s.Result.Usage.RecoversAt = new(noon.Add(12 * time.Hour))
-		if p := Decide(s, nil); len(p.Decisions) != 1 || !slices.Contains(p.Decisions[0].Reasons, test.want) {
+		if p := Decide(s, nil); len(p.Decisions) != 1 || !slices.Contains(p.Decisions[0].Reasons.Texts(), test.want) {
 			t.Errorf("the decisions %v lack %q", p.Decisions, test.want)
 		}
 	}

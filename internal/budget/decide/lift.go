@@ -1,35 +1,34 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // keepReason returns why everything in force stays: usage is not known to be below the limit. It
-// returns "" if it is.
-func (f *facts) keepReason() string {
+// returns zero if it is.
+func (f *facts) keepReason() reason.Reason {
 	switch {
 	case f.usage.Exceeded() || f.Declaration.Enforce.Action == budget.AlertOnly:
-		return ""
+		return reason.Reason{}
 	case f.status.Unknown != nil:
 		return f.status.Unknown.Reason
 	case len(f.Result.Lost) > 0 && f.enforced() && f.previous.UID == "":
-		return "part of the ledger is lost (" + wording.Some(f.Result.Lost) + "), and so was the last status"
+		return reason.StatusLost(documents(f.Result.Lost))
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // liftNothing warns that nothing is lifted, and repairs the freeze. It leaves a freeze of another
 // selector as it is: nothing more is frozen before usage is known.
 func liftNothing(f *facts) (r result) {
-	reason := f.keepReason()
-	if r.withheld = reason; f.enforced() {
-		reason = "nothing in force is lifted: " + reason
+	why := f.keepReason()
+	if r.withheld = why; f.enforced() {
+		why = reason.NothingLifted(why)
 	}
-	r.warnf("%s", reason)
+	r.warn(why)
 	if f.Frozen && !f.FreezeOutdated {
 		r.EnsureFreeze, r.FreezeRecoversAt = true, f.freezeEnds()
 	}
@@ -39,7 +38,7 @@ func liftNothing(f *facts) (r result) {
 // unfreeze decides to lift a freeze.
 func unfreeze(f *facts) (r result) {
 	if f.Frozen && !f.asks(budget.Freeze, budget.Evict) && !f.fallsBack() {
-		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: []string{f.liftReason()}})
+		r.decide(budget.Decision{Kind: budget.KindUnfreeze, Namespaces: f.namespaces(), Reasons: reason.Reasons{f.liftReason()}})
 	}
 	return r
 }
@@ -47,16 +46,16 @@ func unfreeze(f *facts) (r result) {
 // resume decides to resume what the budget paused: everything once usage is below the limit, and
 // what its selector no longer matches.
 func resume(f *facts) (r result) {
-	pauses, reason := f.asks(budget.Pause, budget.Evict), f.liftReason()
+	pauses, why := f.asks(budget.Pause, budget.Evict), f.liftReason()
 	if pauses {
-		reason = "the budget's selector no longer matches its pods"
+		why = reason.NoLongerMatched()
 	}
 	own := slices.SortedStableFunc(slices.Values(f.own), func(a, b Paused) int {
 		return budget.CompareForResumption(a.Workload, b.Workload, a.CreatedAt, b.CreatedAt)
 	})
 	for _, p := range own {
 		if !pauses || p.Set != nil && f.Declaration.Selector.Excludes(p.Set) {
-			r.decide(budget.Decision{Kind: budget.KindResume, Owner: &p.Workload, Reasons: []string{reason}})
+			r.decide(budget.Decision{Kind: budget.KindResume, Owner: &p.Workload, Reasons: reason.Reasons{why}})
 		}
 	}
 	return r
@@ -67,9 +66,9 @@ func (f *facts) asks(actions ...budget.Action) bool {
 	return f.usage.Exceeded() && slices.Contains(actions, f.Declaration.Enforce.Action)
 }
 
-func (f *facts) liftReason() string {
+func (f *facts) liftReason() reason.Reason {
 	if !f.usage.Exceeded() {
-		return "usage is below the limit: " + f.used()
+		return reason.BelowLimit(f.used())
 	}
-	return fmt.Sprintf("its enforcement is %s now", f.Declaration.Enforce.Action)
+	return reason.OtherAction(reason.Word(f.Declaration.Enforce.Action))
 }

@@ -2,14 +2,13 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // pause decides which workloads to pause. It skips those with a protected pod, and those that this budget
@@ -42,9 +41,7 @@ func pause(f *facts) (r result) {
 	}
 	s.await(lingering)
 	if n := len(s.loose); n > 0 {
-		slices.Sort(s.loose)
-		r.warnf("%d %s be paused, and still %s: %s", n, wording.Plural(n, "pod cannot", "pods cannot"), wording.Plural(n, "counts", "count"),
-			wording.Some(s.loose))
+		r.warn(reason.NotPaused(reason.Count(n), sorted(s.loose)))
 	}
 	s.warnRestarted(&r)
 	r.Undone, r.running = s.left, s.running
@@ -80,11 +77,11 @@ type selection struct {
 	// missed are the workloads, and the pods without one, that the pause does not reach.
 	missed   map[string]missed
 	owners   []budget.Decision
-	loose    []string          // pods that are left running
+	loose    []reason.Item     // pods that are left running
 	cronJobs map[string]string // UIDs of Jobs' CronJobs, by the Job's UID
 	// restarted were paused and run again. Of them, running counts as paused, and left stay as they
 	// are.
-	restarted []string
+	restarted []reason.Item
 	running   int
 	left      []budget.Workload
 }
@@ -92,11 +89,11 @@ type selection struct {
 // consider adds the workload of a pod. warnWaiting warns of waiting pods that cannot be stopped.
 func (s *selection) consider(p budget.Pod) {
 	w := p.Of.Workload
-	object, uid, reason := s.outOfReach(p)
+	object, uid, why := s.outOfReach(p)
 	switch {
 	case w.Name != "" && s.spared[id(w)]:
 		if !p.Waits() {
-			s.loose = append(s.loose, fmt.Sprintf("%s (the %s has a protected pod)", p, w))
+			s.loose = append(s.loose, item(p, reason.OwnerProtected(reason.Workload(w.String()))))
 		}
 		return
 	case w.Name != "" && p.Of.StockPool != "":
@@ -104,10 +101,10 @@ func (s *selection) consider(p budget.Pod) {
 			s.awaited[w.UID] = p
 		}
 		return
-	case reason != "" && !p.Waits():
-		s.miss(p, object, uid, reason)
+	case !why.IsZero() && !p.Waits():
+		s.miss(p, object, uid, why)
 		return
-	case reason != "":
+	case !why.IsZero():
 		return
 	}
 	s.considerCronJob(p)
@@ -121,12 +118,12 @@ func (s *selection) consider(p budget.Pod) {
 	if s.seen[w.UID] || paused && p.Of.Stopped {
 		return
 	}
-	if refusal := s.refusal(w); refusal != "" && !p.Waits() && !p.Of.Stopped { // it is tried again
+	if refusal := s.refusal(w); !refusal.IsZero() && !p.Waits() && !p.Of.Stopped { // it is tried again
 		s.miss(p, w.String(), w.UID, refusal)
 	}
-	var reasons []string
+	var reasons reason.Reasons
 	if p.Waits() {
-		reasons = append(reasons, "its pods wait for GPUs, and would start once GPUs are free")
+		reasons = append(reasons, reason.PodsWait())
 	}
 	s.choose(w, reasons...)
 }
@@ -143,19 +140,19 @@ func (s *selection) considerCronJob(p budget.Pod) {
 	case c.Stopped || s.spared[id(w)] || s.seen[w.UID] || s.foreign(budget.Pod{Set: p.Set, Charged: p.Charged, Of: *c}):
 		return
 	case c.Obstacle != "":
-		s.miss(p, w.String(), w.UID, c.Obstacle)
+		s.miss(p, w.String(), w.UID, budget.Obstacle(c.Obstacle))
 		return
 	}
-	s.choose(w, "it would start more Jobs")
+	s.choose(w, reason.StartsJobs())
 }
 
 // choose decides to pause a workload. One that was resumed manually is left running unless the declaration
 // says otherwise.
-func (s *selection) choose(w budget.Workload, more ...string) {
+func (s *selection) choose(w budget.Workload, more ...reason.Reason) {
 	s.seen[w.UID] = true
 	reasons := append(s.reasons(), more...)
 	if s.ours[w.UID] || s.undone[w.UID] {
-		s.restarted = append(s.restarted, w.String())
+		s.restarted = append(s.restarted, reason.Item{Name: w.String()})
 		if s.ours[w.UID] {
 			s.running++
 		}
@@ -165,7 +162,7 @@ func (s *selection) choose(w budget.Workload, more ...string) {
 			}
 			return
 		}
-		reasons = append(reasons, "it was resumed manually since it was paused")
+		reasons = append(reasons, reason.ResumedManually())
 	}
 	s.owners = append(s.owners, budget.Decision{Kind: budget.KindPause, Owner: &w, Reasons: reasons})
 }
@@ -185,43 +182,46 @@ func (s *selection) await(lingering []budget.Pod) {
 }
 
 // outOfReach returns why a pod ends by no pause, and the workload or the pod that is left running. The reason
-// is empty if its workload can be paused.
-func (f *reach) outOfReach(p budget.Pod) (object, uid, reason string) {
+// is zero if its workload can be paused.
+func (f *reach) outOfReach(p budget.Pod) (object, uid string, why reason.Reason) {
 	w := p.Of.Workload
 	object, uid = "Pod "+p.String(), p.UID
 	switch {
 	case p.Owner == nil:
-		reason = budget.NoOwner
+		why = reason.NoOwner()
 	case w.Name == "":
-		reason = p.Of.Reason
+		why = budget.Obstacle(p.Of.Reason)
 	case f.foreign(p):
-		reason = "the selector does not match the pod template of the " + w.String()
+		why = reason.OtherTemplate(reason.Workload(w.String()))
 	case p.Of.Obstacle != "" && !p.Of.Stopped:
-		object, uid, reason = w.String(), w.UID, p.Of.Obstacle
+		object, uid, why = w.String(), w.UID, budget.Obstacle(p.Of.Obstacle)
 	}
-	return object, uid, reason
+	return object, uid, why
 }
 
-// refusal returns why the cluster refused the last pause of a workload, or "".
-func (f *facts) refusal(w budget.Workload) string {
+// refusal returns why the cluster refused the last pause of a workload; zero if it did not.
+func (f *facts) refusal(w budget.Workload) reason.Reason {
 	for _, e := range f.previous.Effects {
 		if e.Measure == budget.Pause && e.UID == w.UID && e.Phase == budget.Ineffective {
 			return e.Reason
 		}
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // missed is a workload or a pod that the pause does not reach.
-type missed struct{ object, reason string }
+type missed struct {
+	object string
+	why    reason.Reason
+}
 
 // miss records what the pause does not reach. While owners are unknown, that is all pods, and only a warning.
-func (s *selection) miss(p budget.Pod, object, uid, reason string) {
+func (s *selection) miss(p budget.Pod, object, uid string, why reason.Reason) {
 	if !s.Owned {
-		s.loose = append(s.loose, fmt.Sprintf("%s (%s)", p, reason))
+		s.loose = append(s.loose, item(p, why))
 		return
 	}
-	s.missed[uid] = missed{object, reason}
+	s.missed[uid] = missed{object, why}
 }
 
 // foreign reports whether the budget's selector excludes a workload's pod template. A pod that was
@@ -235,36 +235,34 @@ func (f *reach) foreign(p budget.Pod) bool {
 
 // warnRestarted warns of paused workloads that run again.
 func (s *selection) warnRestarted(r *result) {
-	n := len(s.restarted)
+	n := reason.Count(len(s.restarted))
 	if n == 0 {
 		return
 	}
-	then := "on_manual_resume = \"warn\" leaves it running"
+	then := reason.LeftRunning
 	if s.Declaration.Enforce.PausesAgain() {
-		then = "it is paused again"
+		then = reason.PausedAgain
 	}
-	slices.Sort(s.restarted)
-	r.warnf("%d paused %s resumed manually, and %s GPUs: %s; %s", n, wording.Plural(n, "workload was", "workloads were"),
-		wording.Plural(n, "its pods hold", "their pods hold"), wording.Some(s.restarted), then)
+	r.warn(then(n, sorted(s.restarted)))
 }
 
 // takeStopped decides to pause workloads that are already stopped, by an interrupted run of this
 // budget or by another budget, whose pause may end earlier.
 func (s *selection) takeStopped(r *result) {
 	for _, p := range s.Paused {
-		reason := ""
+		var why reason.Reason
 		switch own := p.BudgetUID == s.Declaration.UID; {
 		case s.seen[p.UID] || s.ours[p.UID]:
 			continue
 		case own && p.UnderWay && !p.Running:
-			reason = "an interrupted run stopped it"
+			why = reason.InterruptedPause()
 		case !own && !s.spared[id(p.Workload)] && s.covers(p):
-			reason = "another budget paused it, and this one does, too"
+			why = reason.PausedByOther()
 		default:
 			continue
 		}
 		s.seen[p.UID] = true
-		r.decide(budget.Decision{Kind: budget.KindPause, Owner: &p.Workload, Reasons: append(s.reasons(), reason)})
+		r.decide(budget.Decision{Kind: budget.KindPause, Owner: &p.Workload, Reasons: append(s.reasons(), why)})
 	}
 }
 
@@ -275,7 +273,7 @@ func (f *reach) covers(p Paused) bool {
 		return false
 	}
 	live := gpu.Live{PriorityClassName: p.PriorityClassName, Priority: f.PriorityClasses[p.PriorityClassName]}
-	return f.spares(budget.Pod{Pod: gpu.Pod{Namespace: p.Namespace, Live: live}, Set: p.Set}) == ""
+	return f.spares(budget.Pod{Pod: gpu.Pod{Namespace: p.Namespace, Live: live}, Set: p.Set}).IsZero()
 }
 
 // sparedOwners returns the workloads that own a protected pod. A pod that only names one as its

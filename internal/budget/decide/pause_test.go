@@ -34,7 +34,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"pause Deployment ml/web", "pause StatefulSet ml/set", "pause Job ml/job", "pause Job ml/theirs"}, summaries(p)); diff != "" {
 		t.Error(diff)
 	}
-	if warnings := strings.Join(p.Status.Warnings, "\n"); !strings.Contains(warnings, "ml/kept-1 (it is annotated") {
+	if warnings := strings.Join(p.Status.Warnings.Texts(), "\n"); !strings.Contains(warnings, "ml/kept-1 (it is annotated") {
 		t.Errorf("%q", warnings)
 	}
 	if diff := cmp.Diff([]string{"Pod ml/forged: the ReplicaSet does not select it", "Pod ml/loose: it has no owner"}, ineffective(p)); diff != "" {
@@ -152,7 +152,7 @@ func TestWhatWasStartedAgainIsTold(t *testing.T) {
 		if diff := cmp.Diff(want, summaries(p)); diff != "" {
 			t.Errorf("repause %t: %s", repause, diff)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "1 paused workload was resumed manually, and its pods hold GPUs: "+
+		if !strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "1 paused workload was resumed manually, and its pods hold GPUs: "+
 			"Deployment ml/train; "+told) {
 			t.Errorf("repause %t: %q", repause, p.Status.Warnings)
 		}

@@ -2,13 +2,12 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // reach decides which pods count against the budget, and which of them enforcement may change.
@@ -42,48 +41,46 @@ func (f *reach) leaves(p budget.Pod) bool {
 
 // withGPUs returns the pods that count now and are not being deleted, and the protected ones with the
 // reasons.
-func (f *reach) withGPUs() (open []budget.Pod, spared []string) {
+func (f *reach) withGPUs() (open []budget.Pod, spared []reason.Item) {
 	return f.covered(func(p budget.Pod) bool { return !p.Waits() && p.Deletion == 0 })
 }
 
 // victims returns the pods that count now and may be changed. It warns of the protected ones.
-func (f *reach) victims(r *result, from string) []budget.Pod {
+func (f *reach) victims(r *result, from reason.Word) []budget.Pod {
 	open, spared := f.withGPUs()
 	if n := len(spared); n > 0 {
-		r.warnf("%d %s protected from %s, and still %s: %s", n, wording.Plural(n, "pod is", "pods are"), from, wording.Plural(n, "counts", "count"),
-			wording.Some(spared))
+		r.warn(reason.ProtectedFrom(reason.Count(n), from, sorted(spared)))
 	}
 	return open
 }
 
 // covered returns the budget's pods among some that hold GPUs or wait for them, and the protected
 // ones with the reasons.
-func (f *reach) covered(among func(budget.Pod) bool) (open []budget.Pod, spared []string) {
+func (f *reach) covered(among func(budget.Pod) bool) (open []budget.Pod, spared []reason.Item) {
 	for _, p := range f.Pods {
-		why := "it is a static pod of its node"
+		why := reason.StaticPod()
 		switch {
 		case !among(p) || !p.End.Open() || p.MilliGPUs <= 0 || !f.enforcedOn(p):
 			continue
 		case !p.Mirror:
 			why = f.spares(p)
 		}
-		if why == "" {
+		if why.IsZero() {
 			open = append(open, p)
 		} else {
-			spared = append(spared, fmt.Sprintf("%s (%s)", p, why))
+			spared = append(spared, item(p, why))
 		}
 	}
-	slices.Sort(spared)
 	return open, spared
 }
 
 // sparing returns the protected pods: their workloads are not paused.
 func (f *reach) sparing() []budget.Pod {
-	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool { return !p.End.Open() || p.Owner == nil || f.spares(p) == "" })
+	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool { return !p.End.Open() || p.Owner == nil || f.spares(p).IsZero() })
 }
 
-// spares returns why enforcement skips a pod, or "".
-func (f *reach) spares(p budget.Pod) string {
+// spares returns why enforcement skips a pod; zero if it does not.
+func (f *reach) spares(p budget.Pod) reason.Reason {
 	return f.Declaration.Spares(p, f.StoreNamespace, f.PriorityClasses)
 }
 

@@ -42,7 +42,7 @@ func TestProtectedPodsStay(t *testing.T) {
 					t.Errorf("%s: %s", why, decision)
 				}
 			}
-			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), why) {
+			if !strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), why) {
 				t.Errorf("%q lacks %q", p.Status.Warnings, why)
 			}
 		}
@@ -66,7 +66,7 @@ func TestPodsOfUnknownPriorityAreProtected(t *testing.T) {
 	s := situation(enforcing(budget.Evict), 100*budget.Hour)
 	s.Declaration.Enforce.ProtectedPriorityClass = "gone"
 	s.Pods = []budget.Pod{pod("pod", 0)}
-	if p := Decide(s, nil); len(evicted(p)) != 0 || !strings.Contains(strings.Join(p.Status.Warnings, "\n"), `no priority class "gone"`) {
+	if p := Decide(s, nil); len(evicted(p)) != 0 || !strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), `no priority class "gone"`) {
 		t.Errorf("%v, %q", p.Decisions, p.Status.Warnings)
 	}
 }

@@ -42,7 +42,7 @@ func statusLines(p Plan, done int) []string {
 	for _, e := range s.Effects {
 		lines = append(lines, fmt.Sprintf("effect %+v", e))
 	}
-	for _, w := range s.Warnings {
+	for _, w := range s.Warnings.Texts() {
 		lines = append(lines, "warns "+w)
 	}
 	return lines

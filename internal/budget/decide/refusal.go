@@ -40,14 +40,14 @@ func refusedEffect(d budget.Decision, why error, s budget.Status) (e budget.Effe
 	var blocked *budget.EvictionBlockedError
 	switch {
 	case d.Kind == budget.KindPause && errors.As(why, &left):
-		e = budget.Unreached(budget.Pause, d.Owner.String(), d.Owner.UID, d.Holding, left.Reason, s.At)
+		e = budget.Unreached(budget.Pause, d.Owner.String(), d.Owner.UID, d.Holding, left.Why, s.At)
 		if left.Stopped {
 			e.Phase = budget.Requested
 		}
 		e.About = d.Owner
 		return e, !left.Gone && (len(d.Holding) > 0 || d.Owner.IsCronJob())
 	case d.Kind == budget.KindEvict && errors.As(why, &blocked):
-		e = budget.NewEffect(budget.Evict, "Pod "+d.Pod.String(), d.Pod.UID, []string{d.Pod.String()}, s.At).Refused(blocked.Err.Error())
+		e = budget.NewEffect(budget.Evict, "Pod "+d.Pod.String(), d.Pod.UID, []string{d.Pod.String()}, s.At).Refused(budget.Obstacle(blocked.Err.Error()))
 		e.About = podObject(*d.Pod)
 		return e, !d.Pod.Waits()
 	}
@@ -58,7 +58,7 @@ func refusedEffect(d budget.Decision, why error, s budget.Status) (e budget.Effe
 func (p Plan) LeftIneffective(done []budget.Decision) []budget.Effect {
 	return slices.DeleteFunc(slices.Clone(p.Ineffective), func(e budget.Effect) bool {
 		return slices.ContainsFunc(done, func(d budget.Decision) bool {
-			return e.Reason != "" && (d.Kind == budget.KindPause && e.Measure == budget.Pause && d.Owner.UID == e.UID ||
+			return !e.Reason.IsZero() && (d.Kind == budget.KindPause && e.Measure == budget.Pause && d.Owner.UID == e.UID ||
 				d.Kind == budget.KindEvict && e.Measure == budget.Evict && d.Pod.UID == e.UID)
 		})
 	})

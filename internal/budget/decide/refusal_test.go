@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // ineffective lists the ineffective effects of a status.
@@ -65,7 +66,7 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 		t.Errorf("it fails with %s", message)
 	}
 
-	p.Ineffective = slices.DeleteFunc(p.Ineffective, func(e budget.Effect) bool { return e.Reason != budget.NoOwner })
+	p.Ineffective = slices.DeleteFunc(p.Ineffective, func(e budget.Effect) bool { return e.Reason.Code != reason.NoOwner().Code })
 	message = (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
 	if message != `1 object cannot be paused: Pod ml/bare (it has no owner). Delete these pods, or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("without owners, it fails with %s", message)
@@ -112,12 +113,12 @@ func TestEvictionsReachWhatAPauseDoesNot(t *testing.T) {
 	if diff := cmp.Diff(want, summaries(p)); diff != "" || len(p.LeftIneffective(nil)) > 0 {
 		t.Errorf("%s; left is %v", diff, p.LeftIneffective(nil))
 	}
-	if d := p.Decisions[len(p.Decisions)-1]; d.Reasons[len(d.Reasons)-1] != "it cannot be paused: an autoscaler scales it from zero" {
+	if d := p.Decisions[len(p.Decisions)-1]; d.Reasons[len(d.Reasons)-1].String() != "it cannot be paused: an autoscaler scales it from zero" {
 		t.Errorf("the reasons are %q", d.Reasons)
 	}
 	s.Owned = false
 	p = Decide(s, nil)
-	warned := strings.Contains(strings.Join(p.Status.Warnings, "\n"), "ml/bare (it has no owner)")
+	warned := strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "ml/bare (it has no owner)")
 	if len(evicted(p)) > 0 || ineffective(p) != nil || !warned {
 		t.Errorf("with unknown owners, it decides %v, and warns %q", summaries(p), p.Status.Warnings)
 	}
@@ -126,7 +127,7 @@ func TestEvictionsReachWhatAPauseDoesNot(t *testing.T) {
 // TestARefusedPauseIsIneffective at once, and tried again. Evictions follow if the declaration says so.
 func TestARefusedPauseIsIneffective(t *testing.T) {
 	t.Parallel()
-	refused := &budget.NotPausedError{Reason: "the cluster refuses the change"}
+	refused := &budget.NotPausedError{Why: reason.ChangeRefused("no")}
 	for _, evicts := range []bool{false, true} {
 		s := situation(enforcing(budget.Pause), 100*budget.Hour)
 		if evicts {
@@ -137,7 +138,7 @@ func TestARefusedPauseIsIneffective(t *testing.T) {
 		p = p.Refuse(p.Decisions[0], refused)
 		p = p.Refuse(p.Decisions[0], refused) // which changes nothing
 		p.Status = p.Settle(nil)
-		want := []string{"Deployment ml/train: the cluster refuses the change; 1 pod holds GPUs (ml/train-1)"}
+		want := []string{"Deployment ml/train: the cluster refuses the change: no; 1 pod holds GPUs (ml/train-1)"}
 		reported := kindsOf(p.Status.Unreported)
 		if diff := cmp.Diff(want, ineffective(p)); diff != "" || len(p.Turned) != 1 || !slices.Equal(reported, []string{"paused ineffective"}) {
 			t.Errorf("%s, turned %v, reported %v", diff, p.Turned, kindsOf(p.Status.Unreported))
@@ -153,7 +154,7 @@ func TestARefusedPauseIsIneffective(t *testing.T) {
 		if diff := cmp.Diff(decided, summaries(again)); diff != "" {
 			t.Errorf("evicts %t: %s", evicts, diff)
 		}
-		if done := again.Settle(again.Decisions[:1]).Effects; len(done) != 1 || done[0].Phase != budget.Requested || done[0].Reason != "" ||
+		if done := again.Settle(again.Decisions[:1]).Effects; len(done) != 1 || done[0].Phase != budget.Requested || !done[0].Reason.IsZero() ||
 			len(again.LeftIneffective(again.Decisions[:1])) > 0 {
 			t.Errorf("once it was accepted, the effects are %+v", done)
 		}
@@ -169,7 +170,7 @@ func TestARefusedPauseIsIneffective(t *testing.T) {
 func TestWhatMayStillEndIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for action, why := range map[budget.Action]error{
-		budget.Pause: &budget.NotPausedError{Reason: "it was stopped manually", Stopped: true},
+		budget.Pause: &budget.NotPausedError{Why: reason.StoppedByHand(), Stopped: true},
 		budget.Evict: &budget.EvictionBlockedError{Err: errors.New("a disruption budget needs it")},
 	} {
 		s := situation(enforcing(action), 100*budget.Hour)
@@ -182,7 +183,7 @@ func TestWhatMayStillEndIsWaitedFor(t *testing.T) {
 			p = p.Refuse(refused, why)
 			n := len(phases)
 			for _, e := range p.Settle(nil).Effects {
-				if phases = append(phases, e.Phase); e.Reason == "" {
+				if phases = append(phases, e.Phase); e.Reason.IsZero() {
 					t.Errorf("%s: no reason: %v", action, e)
 				}
 			}
@@ -210,13 +211,13 @@ func TestRefusalsWithoutRunningPodsAreNotKept(t *testing.T) {
 	w, running := pod("a", 0).Of.Workload, pod("a", 0)
 	waiting := waits(pod("b", 0))
 	p := Decide(situation(enforcing(budget.Pause), 100*budget.Hour), nil)
-	refused, blocked := &budget.NotPausedError{Reason: "no"}, &budget.EvictionBlockedError{Err: errors.New("no")}
+	refused, blocked := &budget.NotPausedError{Why: reason.ChangeRefused("no")}, &budget.EvictionBlockedError{Err: errors.New("no")}
 	for name, of := range map[string]struct {
 		d   budget.Decision
 		err error
 	}{
 		"gone": {
-			budget.Decision{Kind: budget.KindPause, Owner: &w, Holding: []string{"ml/a"}}, &budget.NotPausedError{Reason: "it is gone", Gone: true},
+			budget.Decision{Kind: budget.KindPause, Owner: &w, Holding: []string{"ml/a"}}, &budget.NotPausedError{Why: reason.WorkloadGone(), Gone: true},
 		},
 		"it only waits":  {budget.Decision{Kind: budget.KindPause, Owner: &w}, refused},
 		"a waiting pod":  {budget.Decision{Kind: budget.KindEvict, Pod: &waiting}, blocked},
@@ -235,11 +236,11 @@ func TestEachPodIsActedOnOrListed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSituation(t)
 		f := factsOf(s)
-		if action := f.Declaration.Enforce.Action; !f.due || f.doubt() != "" || action != budget.Pause && action != budget.Evict {
+		if action := f.Declaration.Enforce.Action; !f.due || !f.doubt().IsZero() || action != budget.Pause && action != budget.Evict {
 			return
 		}
 		p := Decide(s, nil)
-		listed := strings.Join(p.Status.Warnings, "\n")
+		listed := strings.Join(p.Status.Warnings.Texts(), "\n")
 		for _, d := range append(p.Decisions, p.Reserves...) {
 			listed += "\n" + d.Summary() + strings.Join(d.Holding, ",")
 		}

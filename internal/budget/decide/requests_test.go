@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // waits is the pod as one that waits for GPUs.
@@ -98,7 +99,7 @@ func TestWaitingPodsAreEvictedFirst(t *testing.T) {
 	if got := evicted(p); !slices.Equal(got, []string{"of-tolerant-job", "waits", "runs"}) {
 		t.Errorf("evicted are %q", got)
 	}
-	warnings := strings.Join(p.Status.Warnings, "\n")
+	warnings := strings.Join(p.Status.Warnings.Texts(), "\n")
 	for _, want := range []string{
 		"1 pod is left waiting: its Job would count the eviction as a failure, since no podFailurePolicy ignores DisruptionTarget: " +
 			"ml/of-job (of the Job train)",
@@ -126,7 +127,7 @@ func TestWorkloadsOfWaitingPodsArePaused(t *testing.T) {
 	if !slices.Equal(b.Waiting, []string{"uid-b-0"}) || len(b.Holding) > 0 || len(a.Waiting) > 0 || !slices.Equal(a.Holding, []string{"ml/a-0"}) {
 		t.Errorf("of b, %q wait and %q hold GPUs; of a, %q and %q", b.Waiting, b.Holding, a.Waiting, a.Holding)
 	}
-	if reasons := strings.Join(b.Reasons, "; "); !strings.Contains(reasons, "its pods wait for GPUs, and would start once GPUs are free") {
+	if reasons := strings.Join(b.Reasons.Texts(), "; "); !strings.Contains(reasons, "its pods wait for GPUs, and would start once GPUs are free") {
 		t.Errorf("the reasons are %q", b.Reasons)
 	}
 }
@@ -194,7 +195,7 @@ func TestEvictionsFollowAPauseWithoutEffect(t *testing.T) {
 	if plan := Decide(s, nil); len(plan.Decisions) > 0 || len(plan.Ineffective) != 1 {
 		t.Errorf("decided %v, ineffective %v", summaries(plan), plan.Ineffective)
 	} else if of := plan.Status.Unreported; !slices.Equal(kindsOf(of), []string{"paused ineffective"}) ||
-		!slices.Equal(of[0].Reasons, []string{"1 pod holds GPUs (ml/train-1)"}) {
+		!slices.Equal(of[0].Reasons.Texts(), []string{"1 pod holds GPUs (ml/train-1)"}) {
 		t.Errorf("reported are %+v", of)
 	}
 	s.Declaration.Enforce.OnIneffective = budget.FallbackEvict
@@ -202,7 +203,8 @@ func TestEvictionsFollowAPauseWithoutEffect(t *testing.T) {
 	if got := kinds(plan); !slices.Equal(got, []budget.Kind{budget.KindFreeze, budget.KindEvict}) || len(plan.Ineffective) > 0 {
 		t.Fatalf("decided %v, ineffective %v", summaries(plan), plan.Ineffective)
 	}
-	if d := plan.Decisions[1]; d.Pod.Name != "train-1" || !slices.Contains(d.Reasons, "the pause of its Deployment ml/train had no effect") || d.Rank != nil {
+	if d := plan.Decisions[1]; d.Pod.Name != "train-1" || d.Rank != nil ||
+		!slices.Contains(d.Reasons.Texts(), "the pause of its Deployment ml/train had no effect") {
 		t.Errorf("evicted is %s for %q", d.Pod.Name, d.Reasons)
 	}
 }
@@ -289,7 +291,7 @@ func TestAFreezeIsReportedFromItsRequestToItsEnd(t *testing.T) {
 		}
 		const gone = `its freeze was gone, so that new GPU pods may have been admitted since 2026-07-15T12:10:00Z: ` +
 			`"kubectl-replace" wrote it at 2026-07-15T12:14:00Z`
-		if slices.Contains(p.Status.Warnings, gone) != (step.name == "gone") {
+		if slices.Contains(p.Status.Warnings.Texts(), gone) != (step.name == "gone") {
 			t.Errorf("%s: the warnings are %q", step.name, p.Status.Warnings)
 		}
 		s.Now, s.Previous = s.Now.Add(5*time.Minute), &p.Status
@@ -313,7 +315,7 @@ func TestDestroyedBudgetReportsWhatItLifts(t *testing.T) {
 		{budget.Status{FrozenSince: &since}, nil, false, []string{"destroy"}},
 		{budget.Status{Unreported: []history.Event{{Kind: history.Exceeded}}}, nil, true, []string{"exceeded", "destroy"}},
 	} {
-		events := Lifted(tt.last, teamA(), tt.resumed, tt.unfrozen, "it was destroyed", noon, noon)
+		events := Lifted(tt.last, teamA(), tt.resumed, tt.unfrozen, reason.BudgetDestroyed(), noon, noon)
 		if got := kindsOf(events); !slices.Equal(got, tt.want) {
 			t.Errorf("reported are %q, want %q", got, tt.want)
 		}
@@ -324,10 +326,10 @@ func TestDestroyedBudgetReportsWhatItLifts(t *testing.T) {
 func TestDoubtsAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := situation(enforcing(budget.Pause), budget.Hour)
-	s.ClusterDoubts = []string{"no namespace ml"}
+	s.ClusterDoubts = reason.Reasons{reason.NotInCluster("selector", "namespace", "web")}
 	s.Lost = []budget.PausedWorkload{{Workload: pod("a", 0).Of.Workload}}
-	warnings := strings.Join(Decide(s, nil).Status.Warnings, "\n")
-	for _, want := range []string{"no namespace ml", "Deployment ml/train"} {
+	warnings := strings.Join(Decide(s, nil).Status.Warnings.Texts(), "\n")
+	for _, want := range []string{`the namespace "web"`, "Deployment ml/train"} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("the warnings lack %q:\n%s", want, warnings)
 		}
@@ -336,7 +338,7 @@ func TestDoubtsAreWarnedOf(t *testing.T) {
 	s.Declaration.Selector.MatchExpressions = []budget.Expression{{Key: "team", Operator: "Like"}}
 	for pods, want := range map[int]bool{0: false, 1: true} {
 		s.Pods = []budget.Pod{pod("a", 0)}[:pods]
-		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings, "\n"), "its selector is invalid, so nothing is enforced"); got != want {
+		if got := strings.Contains(strings.Join(Decide(s, nil).Status.Warnings.Texts(), "\n"), "its selector is invalid, so nothing is enforced"); got != want {
 			t.Errorf("an invalid selector and %d pods: it warns: %t", pods, got)
 		}
 	}

@@ -1,10 +1,10 @@
 package decide
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // rule decides one thing about a budget by the facts.
@@ -13,7 +13,7 @@ type rule func(*facts) result
 // rules returns the rules in their order: alerts, what is lifted, then freeze, pauses and evictions.
 func (f *facts) rules() []rule {
 	rules := []rule{warn, alert}
-	if f.keepReason() != "" {
+	if !f.keepReason().IsZero() {
 		rules = append(rules, liftNothing)
 	} else {
 		rules = append(rules, unfreeze, resume)
@@ -28,7 +28,7 @@ func (f *facts) rules() []rule {
 	}
 	switch {
 	case action == budget.Freeze:
-	case f.doubt() != "":
+	case !f.doubt().IsZero():
 		rules = append(rules, withhold)
 	case action == budget.Pause:
 		rules = append(rules, pause)
@@ -59,9 +59,9 @@ type result struct {
 	Turned []budget.Effect
 
 	awaited  []budget.Effect // requests whose pods still hold GPUs
-	warnings []string
-	withheld string // why something is not done, or not lifted
-	running  int    // paused workloads that run again
+	warnings reason.Reasons
+	withheld reason.Reason // why something is not done, or not lifted
+	running  int           // paused workloads that run again
 }
 
 // add adds the result of a later rule.
@@ -72,13 +72,11 @@ func (r *result) add(later result) {
 	}
 	r.Undone, r.warnings, r.running = append(r.Undone, later.Undone...), append(r.warnings, later.warnings...), r.running+later.running
 	r.Ineffective, r.awaited = append(r.Ineffective, later.Ineffective...), append(r.awaited, later.awaited...)
-	if later.withheld != "" {
+	if !later.withheld.IsZero() {
 		r.withheld = later.withheld
 	}
 }
 
 func (r *result) decide(d budget.Decision) { r.Decisions = append(r.Decisions, d) }
 
-func (r *result) warnf(text string, args ...any) {
-	r.warnings = append(r.warnings, fmt.Sprintf(text, args...))
-}
+func (r *result) warn(of ...reason.Reason) { r.warnings = append(r.warnings, of...) }

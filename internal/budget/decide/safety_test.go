@@ -116,7 +116,7 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 				t.Fatalf("%s runs, and no decision pauses it: %v", w, p.Decisions)
 			}
 		case !pod.Of.Stopped:
-			if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "resumed manually") ||
+			if !strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "resumed manually") ||
 				slices.Contains(p.Settle(nil).Enforced, budget.Pause) && len(s.Paused) == 1 {
 				t.Fatalf("%s was started again: %v, enforced %v", w, p.Status.Warnings, p.Settle(nil).Enforced)
 			}

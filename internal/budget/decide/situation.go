@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Situation is the input of Decide.
@@ -31,7 +32,7 @@ type Situation struct {
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
 	// ClusterDoubts are warnings that the declaration needs something that the cluster does not have.
-	ClusterDoubts []string
+	ClusterDoubts reason.Reasons
 	// StoreNamespace is the namespace of the store; nothing in it is ever changed.
 	StoreNamespace string
 	// Happened are the IDs of the events of Previous.AboutTo that happened.
@@ -134,5 +135,5 @@ func (s Situation) WouldPause(p Paused) bool {
 		return false
 	}
 	f := factsOf(s)
-	return f.due && f.doubt() == "" && f.covers(p)
+	return f.due && f.doubt().IsZero() && f.covers(p)
 }

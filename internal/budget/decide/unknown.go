@@ -1,10 +1,8 @@
 package decide
 
 import (
-	"fmt"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // uncertainty is the facts about usage that the ledger does not know.
@@ -33,9 +31,7 @@ func (f uncertainty) unknownByLoss() *budget.Unknown {
 	if before.Consumed < f.usage.Limit {
 		return f.unknownByMissing()
 	}
-	before.Reason = fmt.Sprintf("part of the ledger is lost (%[1]s), and %[3]s of %[4]s GPU-hours were used before, at %[2]s. Whether usage fell since is "+
-		"unknown until the window is past the loss. %[5]s, or raise the limit above that usage",
-		wording.Some(f.Result.Lost), wording.Instant(before.At), budget.Hours(before.Consumed), budget.Hours(f.usage.Limit), acceptLoss)
+	before.Reason = reason.UnknownByLoss(documents(f.Result.Lost), hours(before.Consumed), hours(f.usage.Limit), reason.Instant{Time: before.At})
 	return &before
 }
 
@@ -48,9 +44,7 @@ func (f uncertainty) unknownByMissing() *budget.Unknown {
 	}
 	return &budget.Unknown{
 		Consumed: f.usage.Consumed, At: f.status.At,
-		Reason: fmt.Sprintf("part of the ledger is lost (%s): %s. Up to %s GPU-hours more were counted before the loss, so that the "+
-			"limit may be reached. %s, or raise the limit",
-			wording.Some(f.Result.Lost), f.used(), budget.Hours(missing), acceptLoss),
+		Reason: reason.UnknownByMissing(documents(f.Result.Lost), f.used(), hours(missing)),
 	}
 }
 
@@ -88,8 +82,6 @@ func (f uncertainty) unknownBefore() *budget.Unknown {
 			return nil
 		}
 	}
-	before.Reason = fmt.Sprintf("the window begins at %s, and the ledger only at %s: whether usage is below the limit is unknown until the ledger covers the "+
-		"window. To lift what is in force before, declare a shorter window or the action alert_only, or run gpupool reconcile --accept-loss REASON",
-		wording.Instant(f.usage.WindowStart), wording.Instant(*since))
+	before.Reason = reason.UnknownBefore(reason.Instant{Time: f.usage.WindowStart}, reason.Instant{Time: *since})
 	return &before
 }

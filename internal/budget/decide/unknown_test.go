@@ -31,13 +31,13 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 	s.Previous = &first.Status
 	for n, p := range []Plan{first, Decide(s, nil)} {
 		u := p.Status.Unknown
-		if len(p.Decisions) > 0 || u == nil || u.Consumed != 100*budget.Hour || !strings.Contains(u.Reason, "100.000 of 100.000 GPU-hours were used") {
+		if len(p.Decisions) > 0 || u == nil || u.Consumed != 100*budget.Hour || !strings.Contains(u.Reason.String(), "100.000 of 100.000 GPU-hours were used") {
 			t.Errorf("run %d: %v, %+v", n+1, p.Decisions, u)
 		}
 		if !p.EnsureFreeze {
 			t.Errorf("run %d: the freeze is not repaired", n+1)
 		}
-		if !strings.Contains(strings.Join(p.Status.Warnings, "\n"), "nothing in force is lifted") || p.Status.Withheld != u.Reason {
+		if !strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "nothing in force is lifted") || !p.Status.Withheld.Same(u.Reason) {
 			t.Errorf("run %d: %q, withheld: %q", n+1, p.Status.Warnings, p.Status.Withheld)
 		}
 	}
@@ -65,7 +65,7 @@ func TestALostLedgerLiftsNothing(t *testing.T) {
 		t.Errorf("without a status: %v", p.Decisions)
 	}
 	s.Frozen, s.Paused, s.Previous = false, nil, &budget.Status{UID: "uid-of-old", At: noon.Add(-time.Hour)}
-	if p := Decide(s, nil); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings, "\n"), "last status") {
+	if p := Decide(s, nil); p.Status.Unknown != nil || strings.Contains(strings.Join(p.Status.Warnings.Texts(), "\n"), "last status") {
 		t.Errorf("of another budget: %+v", p.Status)
 	}
 }
@@ -90,7 +90,7 @@ func TestALossBelowTheLimitIsUnknownOnceItMayMatter(t *testing.T) {
 		}
 		p := Decide(s, nil)
 		if u := p.Status.Unknown; (u != nil) != run.unknown || u != nil &&
-			!strings.Contains(u.Reason, "Up to 70.000 GPU-hours more were counted before the loss") {
+			!strings.Contains(u.Reason.String(), "Up to 70.000 GPU-hours more were counted before the loss") {
 			t.Errorf("run %d: %+v", n+1, u)
 		}
 		if kinds := kinds(p); len(kinds) > 0 && run.unknown {

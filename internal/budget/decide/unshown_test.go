@@ -35,7 +35,7 @@ func TestUnconfirmedUsageReachesNoLimit(t *testing.T) {
 				t.Errorf("%s: it is decided to %s", name, decision.Kind)
 			}
 		}
-		if text := strings.Join(plan.Status.Warnings, "; "); !strings.Contains(text, "nodes that were never observed") ||
+		if text := strings.Join(plan.Status.Warnings.Texts(), "; "); !strings.Contains(text, "nodes that were never observed") ||
 			!strings.Contains(text, "They enforce nothing") {
 			t.Errorf("%s: the warnings are %q", name, text)
 		}

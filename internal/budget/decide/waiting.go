@@ -1,17 +1,16 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // waiting returns the budget's pods that wait for GPUs, by name, and the protected ones with the
 // reasons. They were admitted before any freeze, have used nothing, and start once GPUs are free or
 // their node is back.
-func (f *reach) waiting() (open []budget.Pod, spared []string) {
+func (f *reach) waiting() (open []budget.Pod, spared []reason.Item) {
 	open, spared = f.covered(func(p budget.Pod) bool { return p.Waits() && p.Deletion == 0 })
 	slices.SortFunc(open, byName)
 	return open, spared
@@ -20,20 +19,20 @@ func (f *reach) waiting() (open []budget.Pod, spared []string) {
 // warnWaiting warns of the pods that wait for GPUs.
 func warnWaiting(f *facts) (r result) {
 	if f.invalid != nil && len(f.Pods) > 0 {
-		r.warnf("its selector is invalid, so nothing is enforced: %v", f.invalid)
+		r.warn(reason.SelectorInvalid(reason.NewForeign(f.invalid.Error())))
 	}
 	open, spared := f.waiting()
-	var names []string
+	var names []reason.Item
 	asked := int64(0)
 	for _, p := range open {
-		names = append(names, p.String())
+		names = append(names, reason.Item{Name: p.String()})
 		asked += p.MilliGPUs
 	}
 	if n := len(names); n > 0 {
-		r.warnf("%d %s for %s: %s", n, wording.Plural(n, "pod waits", "pods wait"), gpus(asked), wording.Some(names))
+		r.warn(reason.PodsWaiting(reason.Count(n), gpus(asked), reason.List(names)))
 	}
 	if n := len(spared); n > 0 {
-		r.warnf("%d protected %s for GPUs: %s", n, wording.Plural(n, "pod waits", "pods wait"), wording.Some(spared))
+		r.warn(reason.ProtectedWaiting(reason.Count(n), sorted(spared)))
 	}
 	return r
 }
@@ -47,22 +46,21 @@ func evictWaiting(f *facts) result {
 // lost, so max_evictions_per_run does not apply.
 func (f *facts) evictWaiting(among func(budget.Pod) bool) (r result) {
 	open, _ := f.waiting()
-	var left []string
+	var left []reason.Item
 	for _, p := range open {
 		if !among(p) {
 			continue
 		}
 		if p.Controller().Kind == "Job" && !p.Of.ToleratesDisruption {
-			left = append(left, fmt.Sprintf("%s (of the Job %s)", p, p.Owner.Name))
+			left = append(left, item(p, reason.OfJob(reason.Word(p.Owner.Name))))
 			continue
 		}
 		r.decide(budget.Decision{
-			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.reasons(), "it waits for "+gpus(p.MilliGPUs)+", and would start once GPUs are free"),
+			Kind: budget.KindEvict, Pod: &p, Reasons: append(f.reasons(), reason.WaitsFor(gpus(p.MilliGPUs))),
 		})
 	}
 	if n := len(left); n > 0 {
-		r.warnf("%d %s left waiting: %s would count the eviction as a failure, since no podFailurePolicy ignores DisruptionTarget: %s", n,
-			wording.Plural(n, "pod is", "pods are"), wording.Plural(n, "its Job", "their Jobs"), wording.Some(left))
+		r.warn(reason.LeftWaiting(reason.Count(n), reason.List(left)))
 	}
 	return r
 }

@@ -21,7 +21,9 @@ import (
 func EveryOutcome(t *testing.T) reconcile.Report {
 	t.Helper()
 	offering := &spotpool.Offering{AvailabilityZone: "ap-singapore-2", InstanceType: "GN7.2XLARGE32", SubnetID: "subnet-a1b2c3d4"}
-	launch := func(object string, sequence int64, count int, reasons ...string) spotpool.Decision {
+	price := reason.Price{Amount: "1.90", Currency: string(currency)}
+	each := reason.PriceEach(price)
+	launch := func(object string, sequence int64, count int, reasons ...reason.Reason) spotpool.Decision {
 		return spotpool.Decision{
 			Kind: spotpool.KindLaunch, Object: object, Count: count, Offering: offering, ChargeType: spotpool.Spot, Sequence: sequence, Reasons: reasons,
 		}
@@ -32,16 +34,17 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	})
 	denied := outcome.NewErrorReport(Denied("7c1d…"))
 	again := launch("spot_pool/ap-singapore/a-done", 3, 1,
-		"launch 3 of 2026-01-02T02:54:05Z has an unknown outcome: the same request returns the same instances")
+		reason.UnknownOutcome(3, reason.Instant{Time: At.Add(-10 * time.Minute)}))
 	again.Resume, again.InstanceIDs = true, []string{"ins-aaaaaaa3"}
-	done := launch("spot_pool/ap-singapore/a-done", 4, 2, "capacity 2 is below minimum 4", currency.Hourly(Price(t, "1.90"))+" each")
+	done := launch("spot_pool/ap-singapore/a-done", 4, 2, reason.BelowMinimum(2, 4), each)
 	done.InstanceIDs = []string{"ins-aaaaaaa1", "ins-aaaaaaa2"}
-	short := launch("spot_pool/ap-singapore/c-short", 3, 2, "capacity 1 is below minimum 3", currency.Hourly(Price(t, "1.90"))+" each")
-	refused := launch("spot_pool/ap-singapore/d-failed", 3, 2, "capacity 1 is below minimum 3", currency.Hourly(Price(t, "1.90"))+" each")
+	short := launch("spot_pool/ap-singapore/c-short", 3, 2, reason.BelowMinimum(1, 3), each)
+	refused := launch("spot_pool/ap-singapore/d-failed", 3, 2, reason.BelowMinimum(1, 3), each)
 	end := spotpool.Decision{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/b-above", Count: 1, InstanceIDs: []string{"ins-bbbbbbb1"},
-		Reasons: []string{"total 5 is above maximum 4", "chosen: ins-bbbbbbb1 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, " +
-			currency.Hourly(Price(t, "1.90")) + ")"},
+		Reasons: reason.Reasons{reason.AboveMaximum(5, 4), reason.Chosen(reason.Some{reason.ChosenInstance("ins-bbbbbbb1", reason.Facts{
+			reason.OfOffering("spot", "GN7.2XLARGE32 in ap-singapore-2"), reason.Drifted(), reason.Costs(price),
+		})})},
 	}
 	observed := func(minimum, maximum, capacity, total int, cost string, p spotpools.Report) spotpools.Report {
 		p.Region, p.Observed, p.Bounds, p.Currency = "ap-singapore", true, spotpool.Bounds{Minimum: minimum, Maximum: maximum}, currency
@@ -49,7 +52,8 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		return p
 	}
 	locked := &outcome.ErrorReport{Message: `the lock "spot_pool/ap-singapore/e-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`}
-	soldOutUntil := "spot GN7.2XLARGE32 in ap-singapore-2: sold out (ResourcesSoldOut.SpecifiedInstanceType), cooling down until 2026-01-02T03:24:05Z"
+	soldOutUntil := reason.OfferingSkipped("spot", "GN7.2XLARGE32 in ap-singapore-2",
+		reason.CooldownDetailed("sold out", "ResourcesSoldOut.SpecifiedInstanceType", reason.Instant{Time: At.Add(20 * time.Minute)}))
 	unreachable := outcome.NewErrorReport(Unreachable())
 	unknown := &outcome.ErrorReport{Message: "launches are blocked: usage of budget/team-a is unknown: it has no status in the store " +
 		"directory:.gpupool yet: run gpupool reconcile"}
@@ -65,14 +69,14 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 		SpotPools: []spotpools.Report{
 			observed(4, 6, 4, 4, "7.60", spotpools.Report{
 				Name: "a-done", UID: "a", Outcome: outcome.Done,
-				Messages: []string{"ins-aaaaaaa0 is gone: reclaimed by Tencent Cloud"},
+				Messages: reason.Reasons{reason.Ended([]string{"ins-aaaaaaa0"}, "GN7.2XLARGE32 in ap-singapore-2", reason.GoneAsNoticed())},
 			}),
 			observed(2, 4, 4, 4, "7.60", spotpools.Report{Name: "b-above", UID: "b", Outcome: outcome.Done}),
 			observed(3, 4, 1, 2, "3.80", spotpools.Report{
 				Name: "c-short", UID: "c", Outcome: outcome.Short,
-				Short:        []string{soldOutUntil},
-				ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Why: reason.CoolingDown(reason.Text(soldOutUntil))}},
-				Warnings:     []string{"ins-ccccccc1 is stopped: counted in the total but not as capacity"},
+				Short:        []string{soldOutUntil.String()},
+				ShortReasons: spotpool.Reasons{{Code: spotpool.BecauseCooldown, Why: soldOutUntil}},
+				Warnings:     reason.Reasons{reason.Stopped([]string{"ins-ccccccc1"})},
 			}),
 			observed(3, 4, 1, 1, "1.90", spotpools.Report{Name: "d-failed", UID: "d", Outcome: outcome.Failed, Error: denied}),
 			observed(1, 2, 0, 1, "1.90", spotpools.Report{Name: "e-locked", UID: "e", Outcome: outcome.Skipped, Error: locked}),
@@ -87,8 +91,7 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 			},
 			observed(1, 2, 3, 3, "5.70", spotpools.Report{
 				Name: "h-untrimmed", UID: "u", Outcome: outcome.Done,
-				Warnings: []string{"1 instance above maximum 2 cannot be terminated: protected, refused by Tencent Cloud, starting for too long, or in an " +
-					"unknown state. Lift the protection, or raise maximum"},
+				Warnings: reason.Reasons{reason.CannotTerminate(1, 2)},
 			}),
 			{
 				Region: "ap-singapore", Name: "i-unknown", UID: "i", Observed: true, Bounds: spotpool.Bounds{Minimum: 1, Maximum: 2},
@@ -157,14 +160,15 @@ func EveryBudget() []budgets.Report {
 	hundred := "100.000"
 	resumed := &budget.NotPausedError{
 		Workload: budget.Workload{Namespace: "ml", Owner: ledger.Owner{Kind: "Deployment", Name: "serve"}},
-		Reason:   "it was resumed manually since it was paused; it is left as it is",
+		Why:      reason.RestartedByHand(),
 	}
 	return []budgets.Report{
 		BudgetUsed("a-calm", 12, nil),
 		BudgetUsed("b-warned", 85, func(b *budgets.Report) { b.Fired = []int{50, 80}; b.ErrorBoundGPUHours = "0.250" }),
 		BudgetUsed("c-evicting", 103, func(b *budgets.Report) {
 			b.Action, b.Enforced, b.Fired = budget.Evict, []budget.Action{budget.Freeze, budget.Evict}, []int{50, 80, 100}
-			b.Warnings = []string{"1 pod is protected from eviction, and still counts: ml/notebook (it is annotated with gpupool/protected)"}
+			protected := reason.List([]reason.Item{{Name: "ml/notebook", Why: reason.Annotated(budget.ProtectedKey)}})
+			b.Warnings = reason.Reasons{reason.ProtectedFrom(1, "eviction", protected)}
 			b.ByNamespace = map[string]string{"ml": "61.000", "ops": "30.500", "web": "8.500", "lab": "2.000", "x": "1.000"}
 			b.ByLabel = map[string]map[string]string{"team": {"a": "71.000", "": "32.000"}}
 		}),
@@ -176,6 +180,6 @@ func EveryBudget() []budgets.Report {
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
 			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`},
 		},
-		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: []string{resumed.Error()}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: reason.Reasons{resumed.Left()}},
 	}
 }

@@ -87,7 +87,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 			o.session.Warn(one.Object + " is managed by Terraform and not changed: remove it from " + name)
 			continue
 		}
-		o.session.Warn(one.Messages...)
+		o.session.Warn(one.Messages.Texts()...)
 		fmt.Fprintf(&text, "%s %s\n", one.Change, one.Object)
 	}
 	if putErr := o.session.Put(text.String()); err == nil {

@@ -106,7 +106,7 @@ func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {
 		return
 	}
 	switch part := fmt.Sprintf("%.1f%% of the window", coverage*100); {
-	case b.Withheld != "":
+	case !b.Withheld.IsZero():
 		d.Add(terminal.Yellow, "coverage: ", part+" was observed by runs; pods before that or in between may be missing")
 	case b.KnownSince != nil:
 		d.Add(terminal.Dim, "coverage: ", part+" was observed; the ledger starts "+clock.When(*b.KnownSince))

@@ -24,5 +24,5 @@ func JobResult(j request.Job) string {
 	if j.Error != nil {
 		return j.Error.Message
 	}
-	return strings.Join(j.Reasons, "; ")
+	return strings.Join(j.Reasons.Texts(), "; ")
 }

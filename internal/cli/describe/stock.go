@@ -33,9 +33,9 @@ func (d *Details) Conditions(p stockpools.Report) {
 		if c.Status == "True" || c.Type == decide.Synced {
 			continue
 		}
-		text := c.Message
+		text := c.Text()
 		if text == "" || c.Type == decide.Started {
-			text = c.Reason + " " + c.Message
+			text = c.Reason + " " + text
 		}
 		if c.Reason != "NoDeployment" {
 			d.Add(terminal.Yellow, conditionLabels[c.Type], text)

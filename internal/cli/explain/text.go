@@ -161,9 +161,9 @@ func (p *page) event(e history.Event) string {
 	case e.Error != nil:
 		line += ": " + terminal.OneLine(e.Error.Message)
 	case e.Kind == history.Revert || e.Kind == history.Scale: // the fields and the writer
-		line += " (" + terminal.OneLine(strings.Join(e.Reasons, "; ")) + ")"
+		line += " (" + terminal.OneLine(strings.Join(e.Reasons.Texts(), "; ")) + ")"
 	case len(e.Reasons) > 0:
-		line += " (" + terminal.OneLine(e.Reasons[0]) + ")"
+		line += " (" + terminal.OneLine(e.Reasons[0].String()) + ")"
 	}
 	return line
 }

@@ -22,7 +22,7 @@ func (p *page) budget(e budgets.Description) {
 		p.used(e)
 	}
 	p.Grants(e.Grants)
-	p.Add(terminal.Dim, "note: ", e.Messages...)
+	p.Add(terminal.Dim, "note: ", e.Messages.Texts()...)
 	for _, d := range e.Decisions {
 		p.result(d)
 	}
@@ -32,7 +32,7 @@ func (p *page) budget(e budgets.Description) {
 	for _, step := range e.Next {
 		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What))
 	}
-	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
+	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
 	p.failure(e.Error)
 	if e.LastRunError != "" && (e.Error == nil || e.Error.Message != e.LastRunError) {
 		p.Add(terminal.Red, "failed: ", "in the last run: "+e.LastRunError)
@@ -49,7 +49,7 @@ func (p *page) budget(e budgets.Description) {
 // result adds a decision of a run now. One that the run would not carry out has its error instead of reasons.
 func (p *page) result(d outcome.Result) {
 	if d.Outcome != outcome.Skipped && d.Outcome != outcome.Failed {
-		p.wouldDo(d, d.Reasons())
+		p.wouldDo(d, d.Reasons().Texts())
 		return
 	}
 	p.Add(describe.OutcomeColor(d.Outcome), "a run would not ", d.Summary())

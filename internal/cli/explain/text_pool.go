@@ -39,9 +39,9 @@ func (p *page) pool(e spotpools.Description) {
 		p.gate(e.Gate)
 	}
 	p.nodes(e.Nodes)
-	p.Add(terminal.Dim, "observed: ", e.Messages...)
+	p.Add(terminal.Dim, "observed: ", e.Messages.Texts()...)
 	for _, d := range e.Decisions {
-		p.wouldDo(d, d.Reasons)
+		p.wouldDo(d, d.Reasons.Texts())
 	}
 	for _, why := range e.ShortReasons {
 		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed        // reported above
@@ -50,7 +50,7 @@ func (p *page) pool(e spotpools.Description) {
 		}
 	}
 	p.Open(e.Pending, e.Hold)
-	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
+	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
 	if e.Phase == declaration.Active {
 		p.offerings(e.Offerings, heldBack(e.Report))
 	}

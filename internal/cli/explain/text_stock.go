@@ -33,13 +33,13 @@ func (p *page) stock(e stockpools.Description) {
 	}
 	p.Deletion(e.Deletion)
 	for _, d := range e.Decisions {
-		p.wouldDo(d, d.Reasons)
+		p.wouldDo(d, d.Reasons.Texts())
 	}
 	if len(e.Decisions) == 0 && e.Outcome == outcome.Done {
 		p.say("a run would change nothing now")
 	}
 	p.Conditions(e.Report)
-	p.Add(terminal.Yellow, "warning: ", e.Warnings...)
+	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
 	p.coveredBy(e)
 	p.pods(e.Standings)
 	p.writers(e.Writers)
@@ -122,7 +122,7 @@ func (p *page) pods(list []decide.Standing) {
 		if node == "" {
 			node = "-"
 		}
-		t.Add(s.Pod, node, string(s.CountsAs), s.Why)
+		t.Add(s.Pod, node, string(s.CountsAs), s.Why.String())
 	}
 	p.table(t, len(list))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -25,10 +26,10 @@ func explainedStock() []stockpools.Description {
 		Phase: decide.Progressing, Desired: 3, Replicas: 4, Available: 1, Allocated: 1, Waiting: 2, ObservedGeneration: 3,
 		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
 		Conditions: []decide.Condition{
-			{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/week is exceeded; usage of budget/new is unknown"},
+			{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/week is exceeded; usage of budget/new is unknown")},
 			{
 				Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
-				Message: "2 pods wait for a node: 0/2 nodes are available: 2 Insufficient nvidia.com/gpu",
+				Message: reason.PodsUnscheduled(2, "0/2 nodes are available: 2 Insufficient nvidia.com/gpu"),
 			},
 		},
 	}
@@ -39,7 +40,7 @@ func explainedStock() []stockpools.Description {
 	status = status.WithRooms(stockpool.Declaration{ClusterUID: "c", NodeSelector: map[string]string{"gpu": "t4"}}, rooms, nil)
 	revert := stockpool.Decision{
 		Kind: stockpool.KindRevert, Object: "stock_pool/ml/g1", Replicas: 3, Was: 4,
-		Reasons: []string{"spec.replicas was 4 instead of 3", "last written by kubectl (scale)"},
+		Reasons: reason.Reasons{reason.FieldDrifted("spec.replicas", "4", "3"), reason.LastWrittenBy(reason.Names{"kubectl (scale)"})},
 	}
 	declared := stockpools.Declared{
 		Generation: 3, Image: "registry.example.com/team/runtime:1", Memory: "16Gi", CPU: "4", GPU: 1, GPUResource: "nvidia.com/gpu", Replicas: 2,
@@ -54,10 +55,10 @@ func explainedStock() []stockpools.Description {
 				{Budget: "team-a"}, {Budget: "week", Exceeded: true}, {Budget: "new", Unknown: true},
 			},
 			Standings: []decide.Standing{
-				{Pod: "g1-a", Node: "gpu-1", CountsAs: decide.CountsInUse, Why: "allocated_selector selects it"},
-				{Pod: "g1-b", Node: "gpu-1", CountsAs: decide.CountsAvailable, Why: "it is ready, and not in use"},
-				{Pod: "g1-c", CountsAs: decide.CountsPending, Why: "it waits for a node"},
-				{Pod: "g1-d", CountsAs: decide.CountsPending, Why: "it waits for a node"},
+				{Pod: "g1-a", Node: "gpu-1", CountsAs: decide.CountsInUse, Why: reason.PodSelected()},
+				{Pod: "g1-b", Node: "gpu-1", CountsAs: decide.CountsAvailable, Why: reason.PodIdle()},
+				{Pod: "g1-c", CountsAs: decide.CountsPending, Why: reason.PodUnfit()},
+				{Pod: "g1-d", CountsAs: decide.CountsPending, Why: reason.PodUnfit()},
 			},
 			Writers: []drift.Writer{
 				{Manager: "kubectl", Subresource: "scale", Fields: []string{"spec.replicas"}},
@@ -71,7 +72,7 @@ func explainedStock() []stockpools.Description {
 		Report: stockpools.Report{
 			Name: "asleep", Namespace: "ml", UID: "p", SpecName: "g1.1", Outcome: outcome.Done, Status: &decide.Status{
 				Phase: decide.Paused, ObservedGeneration: 3, SyncedAt: at.Add(-time.Hour), DeploymentUID: "p",
-				Conditions: []decide.Condition{{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/night is exceeded"}},
+				Conditions: []decide.Condition{{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/night is exceeded")}},
 			},
 		},
 		Why: &stockpools.Why{Declared: declared, Budgets: []decide.Cover{{Budget: "night", Exceeded: true, Pauses: true}}},
@@ -93,7 +94,7 @@ func TestAStockPoolIsExplained(t *testing.T) {
 	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
 		{
 			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1",
-			Reasons:   []string{"from 1 to 3 pods", "its declaration changed (generation 3)"},
+			Reasons:   reason.Reasons{reason.Scaled(1, 3), reason.DeclarationChanged(3)},
 			Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}},
 		},
 	}}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -75,7 +76,7 @@ func shortPool(t *testing.T) spotpools.Description {
 		Report: spotpools.Report{
 			Name: "train", Region: d.Region, UID: "u", Bounds: plan.Bounds, Currency: plan.Currency, Counts: &plan.Counts,
 			Gate:         &spotpools.GateReport{Budget: "team-b"},
-			ShortReasons: plan.Short, Warnings: plan.Warnings.Texts(),
+			ShortReasons: plan.Short, Warnings: plan.Warnings,
 		},
 		Phase: declaration.Active, Decisions: plan.Decisions, Machines: plan.Members, Mixed: true, ShortSince: s.Journal.ShortSince,
 		Why: &spotpools.Why{
@@ -108,7 +109,7 @@ func exceededBudget() budgets.Description {
 		},
 	}
 	victim := budget.Decision{
-		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: []string{"120.000 of 100.000 GPU-hours are used (120%)", "it started last"},
+		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: reason.Reasons{reason.Used("120.000", "100.000", 120), reason.OtherVersion("it started last")},
 		Pod: &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
 	}
 	e.Update(budgets.Report{
@@ -136,7 +137,7 @@ func TestExplanationsForPeople(t *testing.T) {
 		Events: []history.Event{
 			{
 				At: at.Add(-time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
-				Outcome: history.Requested, Reasons: []string{"it started last"},
+				Outcome: history.Requested, Reasons: reason.Reasons{reason.OtherVersion("it started last")},
 			},
 			{
 				At: at.Add(-20 * time.Minute), Kind: history.Kind("reclaim"), Object: "spot_pool/ap-singapore/train", Count: 1, InstanceIDs: []string{"ins-c"},
@@ -152,11 +153,11 @@ func TestExplanationsForPeople(t *testing.T) {
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
-			InstanceIDs: []string{"ins-b000003"}, Node: "10.0.0.3", Outcome: history.Requested, Reasons: []string{"total 3 is above maximum 2"},
+			InstanceIDs: []string{"ins-b000003"}, Node: "10.0.0.3", Outcome: history.Requested, Reasons: reason.Reasons{reason.AboveMaximum(3, 2)},
 		},
 		{
 			At: clitest.At.Add(-3 * time.Minute), Kind: history.Drained, Object: "spot_pool/ap-singapore/a-calm", Count: 1,
-			InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: []string{"2 pods were left"},
+			InstanceIDs: []string{"ins-a000003"}, Node: "10.0.0.3", Outcome: "timed_out", Reasons: reason.Reasons{reason.PodsLeft(2)},
 		},
 		{
 			At: clitest.At, Kind: history.Notice, Object: "spot_pool/ap-singapore/g-noticed", Count: 1, InstanceIDs: []string{"ins-g000002"}, Node: "10.0.0.2",
@@ -202,9 +203,9 @@ func TestARefusedDecisionIsNotSaidToBeMade(t *testing.T) {
 	t.Parallel()
 	e := exceededBudget()
 	w := budget.Workload{Namespace: "ml", Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}}
-	d := budget.Decision{Kind: budget.KindPause, Object: "budget/team-a", Owner: &w, Reasons: []string{"its limit is reached"}}
-	e.Decisions = []outcome.Result{outcome.Of(d, outcome.Skipped, &budget.NotPausedError{Workload: w, Reason: "a webhook says no"})}
-	e.Effects = []budget.Effect{budget.Unreached(budget.Pause, "Pod ml/bare", "uid", nil, "it has no owner", at)}
+	d := budget.Decision{Kind: budget.KindPause, Object: "budget/team-a", Owner: &w, Reasons: reason.Reasons{reason.OtherVersion("its limit is reached")}}
+	e.Decisions = []outcome.Result{outcome.Of(d, outcome.Skipped, &budget.NotPausedError{Workload: w, Why: budget.Obstacle("a webhook says no")})}
+	e.Effects = []budget.Effect{budget.Unreached(budget.Pause, "Pod ml/bare", "uid", nil, reason.NoOwner(), at)}
 	got := text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
 	for _, want := range []string{
 		"a run would not pause Deployment ml/web\n", "skipped: Deployment ml/web: a webhook says no\n", "Pod ml/bare: it has no owner\n",

@@ -9,7 +9,7 @@ import (
 )
 
 var eventTable = table[history.Event, history.Row]{
-	called: "event", titles: history.Titles(), added: 1, cells: (*history.Event).Cells, // the currency
+	called: "event", titles: history.Titles(), added: 2, cells: (*history.Event).Cells, // the currency, and the details of the reasons
 	place:     func(e *history.Event) place { return place{e.At.UnixMilli(), e.Kind.Rank(), e.ID} },
 	rank:      func(cells []string) int { return history.Kind(cells[2]).Rank() },
 	toParquet: (*history.Event).Row, parquet: (*history.Row).Event, metadata: [2]string{"gpupool-history", ""},

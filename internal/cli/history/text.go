@@ -134,7 +134,7 @@ func messageOf(l *history.Line, then terminal.Clock) string {
 
 // details prints all fields of an event below its line.
 func (p *page) details(l *history.Line, then terminal.Clock) {
-	for _, reason := range l.Reasons {
+	for _, reason := range l.Reasons.Texts() {
 		fmt.Fprintf(&p.out, "  - %s\n", terminal.OneLine(then.Text(reason)))
 	}
 	add := func(label, text string) {

@@ -19,7 +19,7 @@ const idsAtMost = 8
 // poolDetails describes what happened to a pool.
 func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "observed: ", p.Messages...)
+	details.Add(terminal.Dim, "observed: ", p.Messages.Texts()...)
 	addDecisions(details, withoutDrains(decisions, p.Nodes))
 	details.Nodes(p.Nodes)
 	for _, why := range describe.Short(p) {
@@ -28,7 +28,7 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 		}
 	}
 	details.HeldBack(p)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
 	addFailure(details, p.Outcome, p.Error, decisions)
 	return details.Lines
 }
@@ -36,14 +36,14 @@ func poolDetails(style terminal.Style, p spotpools.Report, decisions []outcome.R
 // budgetDetails describes what happened to a budget, and its users if there was anything.
 func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "observed: ", b.Messages...)
+	details.Add(terminal.Dim, "observed: ", b.Messages.Texts()...)
 	details.Grants(b.Grants)
 	addBudgetDecisions(details, clock, decisions)
 	details.Recovery(b.UsageReport, clock)
 	if b.IsExceeded() || len(decisions) > 0 {
 		details.Users(b.UsageReport, 2)
 	}
-	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", b.Warnings.Texts()...)
 	addFailure(details, b.Outcome, b.Error, decisions)
 	return details.Lines
 }
@@ -52,7 +52,7 @@ func budgetDetails(style terminal.Style, clock terminal.Clock, b budgets.Report,
 func addDecisions(details *describe.Details, decisions []outcome.Result) {
 	for _, d := range decisions {
 		details.Lines = append(details.Lines, decisionText(details.Style, d))
-		details.Reasons(d.Reasons())
+		details.Reasons(d.Reasons().Texts())
 		if d.Error != nil {
 			details.Error(d.Outcome, *d.Error)
 			if d.Outcome == outcome.Short { // an object that failed has the remedy

@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
-	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
 func TestReportForPeople(t *testing.T) {
@@ -136,7 +137,7 @@ func TestDecisionsReadByTheirOutcome(t *testing.T) {
 
 func withBudgets(r reconcile.Report) reconcile.Report {
 	decide := func(kind budget.Kind, became outcome.Outcome, change func(*budget.Decision)) outcome.Result {
-		d := budget.Decision{Kind: kind, Object: "budget/c-evicting", Reasons: []string{"103.000 of 100.000 GPU-hours are used (103%)"}}
+		d := budget.Decision{Kind: kind, Object: "budget/c-evicting", Reasons: reason.Reasons{reason.Used("103.000", "100.000", 103)}}
 		change(&d)
 		return outcome.Result{Decision: d, Outcome: became}
 	}
@@ -164,8 +165,12 @@ func victims() reconcile.Report {
 		}),
 		clitest.BudgetUsed("d-pausing", 103, func(b *budgets.Report) { b.Action, b.Fired = budget.Pause, []int{50, 80, 100} }),
 	}}
-	because := []string{"103.000 of 100.000 GPU-hours are used (103%) since 2026-01-02T01:02:05Z", "the grace period of 10m ended at 2026-01-02T01:12:05Z"}
-	add := func(object string, kind budget.Kind, became outcome.Outcome, why string, own []string, change func(*budget.Decision)) {
+	since := time.Date(2026, 1, 2, 1, 2, 5, 0, time.UTC)
+	because := reason.Reasons{
+		reason.UsedSince("103.000", "100.000", 103, reason.Instant{Time: since}),
+		reason.GraceEnded(reason.Duration(10*time.Minute), reason.Instant{Time: since.Add(10 * time.Minute)}),
+	}
+	add := func(object string, kind budget.Kind, became outcome.Outcome, why string, own reason.Reasons, change func(*budget.Decision)) {
 		d := budget.Decision{Kind: kind, Object: object, Reasons: append(slices.Clone(because), own...)}
 		change(&d)
 		result := outcome.Result{Decision: d, Outcome: became}
@@ -175,13 +180,14 @@ func victims() reconcile.Report {
 		r.Decisions = append(r.Decisions, result)
 	}
 	evict := func(n int, became outcome.Outcome, why string) {
-		rank := &budget.Rank{Number: n, Of: 11, Order: budget.NewestStart, Why: fmt.Sprintf("it holds 1 GPU since 2026-01-02T01:%02d:05Z", 30-n)}
-		add("budget/c-evicting", budget.KindEvict, became, why, []string{rank.String()}, func(d *budget.Decision) {
+		rank := &budget.Rank{Number: n, Of: 11, Order: budget.NewestStart}
+		rank.Why = reason.Holds("1", reason.Instant{Time: since.Add(time.Duration(28-n) * time.Minute)})
+		add("budget/c-evicting", budget.KindEvict, became, why, reason.Reasons{rank.Reason()}, func(d *budget.Decision) {
 			d.Pod, d.Rank = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: fmt.Sprintf("train-%d", n)}}, rank
 		})
 	}
 	for n := range 3 {
-		add("budget/c-evicting", budget.KindEvict, outcome.Done, "", []string{"it waits for 1 GPU, and would start once GPUs are free"},
+		add("budget/c-evicting", budget.KindEvict, outcome.Done, "", reason.Reasons{reason.WaitsFor("1")},
 			func(d *budget.Decision) {
 				d.Pod = &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: fmt.Sprintf("waits-%d", n)}}
 			})

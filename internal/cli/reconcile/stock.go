@@ -14,10 +14,10 @@ import (
 // stockDetails describes what happened to a stock pool.
 func stockDetails(style terminal.Style, p stockpools.Report, decisions []outcome.Result) []string {
 	details := &describe.Details{Style: style}
-	details.Add(terminal.Dim, "observed: ", p.Notices...)
+	details.Add(terminal.Dim, "observed: ", p.Notices.Texts()...)
 	addDecisions(details, decisions)
 	details.Conditions(p)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
 	addFailure(details, p.Outcome, p.Error, decisions)
 	return details.Lines
 }

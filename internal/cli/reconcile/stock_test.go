@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -22,7 +23,9 @@ func TestAStockPoolReads(t *testing.T) {
 	t.Parallel()
 	reverted := stockpool.Decision{
 		Kind: stockpool.KindRevert, Object: "stock_pool/ml/pool-g1", Replicas: 2, Was: 9,
-		Reasons: []string{"spec.replicas was 9 instead of 2", "last written by kubectl (scale) at 2026-01-02T03:04:05Z"},
+		Reasons: reason.Reasons{
+			reason.FieldDrifted("spec.replicas", "9", "2"), reason.LastWrittenBy(reason.Names{"kubectl (scale) at 2026-01-02T03:04:05Z"}),
+		},
 	}
 	report := reconcile.Report{
 		Decisions: []outcome.Result{outcome.Of(reverted, outcome.Done, nil)},

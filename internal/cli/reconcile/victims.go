@@ -58,15 +58,15 @@ type victim struct {
 
 func addVictims(details *describe.Details, clock terminal.Clock, alike []outcome.Result) {
 	first := alike[0].Decision.(budget.Decision)
-	victims, order, shared := make([]victim, len(alike)), "", slices.Clone(first.Reasons)
+	victims, order, shared := make([]victim, len(alike)), "", first.Reasons.Texts()
 	failures := map[string]bool{}
 	for n, result := range alike {
 		d := result.Decision.(budget.Decision)
-		victims[n] = victim{name: d.Victim(), own: d.Reasons}
+		victims[n] = victim{name: d.Victim(), own: d.Reasons.Texts()}
 		if d.Rank != nil {
 			order = " (eviction_order: " + string(d.Rank.Order) + ")"
 			victims[n].number = fmt.Sprint(d.Rank.Number)
-			victims[n].own = slices.Concat(d.Reasons[:len(d.Reasons)-1], []string{d.Rank.Why})
+			victims[n].own = append(d.Reasons[:len(d.Reasons)-1].Texts(), d.Rank.Why.String())
 		}
 		if result.Error != nil {
 			victims[n].failure = result.Error.Message

@@ -176,10 +176,10 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	details := &describe.Details{Style: v.style}
 	addFailures(details, clock, failures{p.Summary().Object(), p.Failing, p.Error, v.whole})
 	addSkipped(details, clock, p.PassedOver)
-	details.Add(terminal.Dim, "observed: ", p.Messages...)
+	details.Add(terminal.Dim, "observed: ", p.Messages.Texts()...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
-		details.Reasons(d.Reasons)
+		details.Reasons(d.Reasons.Texts())
 	}
 	details.Deletion(p.Deletion)
 	details.Nodes(p.Nodes)
@@ -191,7 +191,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 		}
 	}
 	details.Open(p.Pending, p.Hold)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
 	if p.State == state.Oversized && !v.machines {
 		details.Remedy("Find out what keeps the instances above maximum:\ngpupool status " + describe.PoolName(p.Report) + " --machines")
 	}

@@ -71,7 +71,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	if b.IsExceeded() {
 		details.Remedy(moreHours(b.Name))
 	}
-	details.Add(terminal.Dim, "note: ", b.Messages...)
-	details.Add(terminal.Yellow, "warning: ", b.Warnings...)
+	details.Add(terminal.Dim, "note: ", b.Messages.Texts()...)
+	details.Add(terminal.Yellow, "warning: ", b.Warnings.Texts()...)
 	return clock.Texts(details.Lines)
 }

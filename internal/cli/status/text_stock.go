@@ -34,13 +34,13 @@ func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []st
 	addSkipped(details, clock, p.PassedOver)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
-		details.Reasons(d.Reasons)
+		details.Reasons(d.Reasons.Texts())
 	}
 	details.Conditions(p.Report)
 	if p.Owner != "" {
 		details.Add(terminal.Dim, "requested by ", fmt.Sprintf("%s; a run deletes it at %s", p.Owner, p.ExpiresAt.UTC().Format(time.RFC3339)))
 	}
 	details.Deletion(p.Deletion)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings...)
+	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
 	return clock.Texts(details.Lines)
 }

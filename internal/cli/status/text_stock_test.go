@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -25,13 +26,13 @@ func TestStockPoolsAreShown(t *testing.T) {
 	report := reconcile.StatusReport{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), StockPools: []stockpools.Description{
 		pool("calm", decide.Ready, 2),
 		pool("short", decide.Pending, 0, decide.Condition{
-			Type: decide.Scheduled, Status: "False", Reason: "NoRoom", Message: "2 pods wait for a node",
+			Type: decide.Scheduled, Status: "False", Reason: "NoRoom", Message: reason.OtherVersion("2 pods wait for a node"),
 		}),
 		pool("paused", decide.Paused, 0, decide.Condition{
-			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: "budget/team-a is used up",
+			Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/team-a is used up"),
 		}),
 		pool("kept", decide.Degraded, 2, decide.Condition{
-			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: "usage of budget/team-a is unknown",
+			Type: decide.WithinBudget, Status: "Unknown", Reason: "UnknownUse", Message: reason.OtherVersion("usage of budget/team-a is unknown"),
 		}),
 	}}
 	got := show(layout{zone: time.UTC}, report)

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -37,7 +38,7 @@ func budgetStatuses() []budgets.Description {
 		if n == 2 {
 			due := clitest.At.Add(5 * time.Minute)
 			s.Enforced, s.EnforceAt = nil, &due
-			s.Coverage, s.Withheld = "0.973", "nothing was observed for too long"
+			s.Coverage, s.Withheld = "0.973", reason.UncertainGap("90.000", "100.000", reason.Duration(time.Hour), reason.Duration(15*time.Minute))
 		}
 		if n == 3 {
 			end, began := clitest.At.AddDate(0, 0, 8), clitest.At.Add(-7*time.Hour)
@@ -99,7 +100,9 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	idle.Counts = &spotpool.Counts{Capacity: 3, Total: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "5.70")}
 	idle.Decisions = []spotpool.Decision{{
 		Kind: spotpool.KindTerminate, Object: "spot_pool/ap-singapore/f-idle", Count: 1, InstanceIDs: []string{"ins-fffffff3"},
-		Reasons: []string{"total 3 is above maximum 2", "chosen: ins-fffffff3 (spot GN7.2XLARGE32 in ap-singapore-2, drifted, 1.90 CNY an hour)"},
+		Reasons: reason.Reasons{reason.AboveMaximum(3, 2), reason.Chosen(reason.Some{reason.ChosenInstance("ins-fffffff3", reason.Facts{
+			reason.OfOffering("spot", "GN7.2XLARGE32 in ap-singapore-2"), reason.Drifted(), reason.Costs(reason.Price{Amount: "1.90", Currency: "CNY"}),
+		})})},
 	}}
 	refused, unreachable := failedRuns(clitest.Denied("7c1d-1")), failedRuns(clitest.Unreachable())
 	d.Failing, d.Error, d.Outcome = refused, nil, outcome.Done

@@ -149,7 +149,7 @@ func newReplayReport(r budgets.LiveReplay) ReplayReport {
 		Window:   windowText(r.Declaration), TimeZone: r.Declaration.TimeZone,
 		LimitGPUHours: budget.Hours(r.Limit), PeakGPUHours: budget.Hours(r.Peak), PeakAt: r.PeakAt,
 		Thresholds: []Threshold{}, Exceeded: len(r.Replayed.Exceeded) > 0, ExceededSeconds: int64(r.Total() / time.Second), ExceededTimes: []Excess{},
-		ByNamespace: hours(r.ByNamespace), ByLabel: hoursByLabel(r.ByLabel), Warnings: append([]string{}, r.Warnings...),
+		ByNamespace: hours(r.ByNamespace), ByLabel: hoursByLabel(r.ByLabel), Warnings: append([]string{}, r.Warnings.Texts()...),
 	}
 	if !r.CompleteFrom.After(r.Until) {
 		report.CompleteFrom = &r.CompleteFrom

@@ -174,8 +174,8 @@ func (c condition) stockPool(p stockpools.Description) (said, missing string) {
 		missing += "; a run would " + d.Summary()
 	}
 	for _, of := range p.Conditions {
-		if of.Status != "True" && of.Message != "" && of.Type != decide.Synced {
-			missing += "; " + strings.ReplaceAll(of.Message, "\n", "; ")
+		if text := of.Text(); of.Status != "True" && text != "" && of.Type != decide.Synced {
+			missing += "; " + strings.ReplaceAll(text, "\n", "; ")
 		}
 	}
 	return said, missing
@@ -193,8 +193,8 @@ func budgetState(b budgets.Description) (said, missing string) {
 		return "", "no reconcile run has measured it yet"
 	case b.LastRunError != "":
 		return "", "the last run failed: " + b.LastRunError
-	case b.Untrusted != "":
-		return "", b.Untrusted
+	case !b.Untrusted.IsZero():
+		return "", b.Untrusted.String()
 	}
 	used := b.ConsumedGPUHours
 	if limit := b.UsageReport.LimitGPUHours; limit != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -28,7 +29,7 @@ func TestABudgetRecovers(t *testing.T) {
 		"exceeded":        {103, nil, "exceeded: 103.000 of 100.000 GPU-hours used; it recovers at 2026-01-02T03:23:05Z without further usage"},
 		"frozen still": {12, func(s *budgets.Description) { s.Enforced = []budget.Action{budget.Freeze} },
 			"below its limit, but still in effect: [freeze]"},
-		"too old":     {12, func(s *budgets.Description) { s.Untrusted = "its status is as of yesterday" }, "its status is as of yesterday"},
+		"too old":     {12, func(s *budgets.Description) { s.Untrusted = reason.OtherVersion("its status is as of yesterday") }, "its status is as of yesterday"},
 		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no reconcile run has measured it yet"},
 		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run failed: no cluster"},
 		"can't be read": {12, func(s *budgets.Description) {
@@ -106,7 +107,10 @@ func TestAStockPoolIsWaitedFor(t *testing.T) {
 			p.Outcome, p.Error = outcome.Failed, &outcome.ErrorReport{Message: "taken"}
 		}), "not observed: taken"},
 		"no room": {ready, of(decide.Pending, 0, func(p *stockpools.Description) {
-			p.Conditions = []decide.Condition{{Type: decide.Scheduled, Status: "False", Message: "2 pods wait\nthe spot pool a grows"}}
+			p.Conditions = []decide.Condition{{
+				Type: decide.Scheduled, Status: "False", Message: reason.OtherVersion("2 pods wait"),
+				Rooms: reason.Reasons{reason.OtherVersion("the spot pool a grows")},
+			}}
 		}), "Pending, 0 available and 0 in use of 2; 2 pods wait; the spot pool a grows"},
 	} {
 		results, err := tt.wanted.judge(reconcile.StatusReport{At: clitest.At, StockPools: []stockpools.Description{tt.pool}})

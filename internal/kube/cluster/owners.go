@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Owners returns the workloads that would be paused for pods, by the pods' UIDs. The owner reference of a pod
@@ -95,7 +96,7 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 		f.selectors = append(f.selectors, selector)
 	case w.APIVersion == "apps/v1" && w.Kind == "Deployment":
 		// A Deployment makes ReplicaSets, and these make pods.
-		return f, notPaused(w, "no Deployment owns pods but by a ReplicaSet")
+		return f, notPaused(w, reason.DeploymentOwnsPod())
 	}
 	object, err := o.cluster.find(ctx, w)
 	if err != nil {
@@ -103,11 +104,11 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 	}
 	selector, err := metav1.LabelSelectorAsSelector(object.selector())
 	if err != nil {
-		return f, notPaused(w, "its selector cannot be read: "+err.Error())
+		return f, notPaused(w, reason.SelectorUnread(reason.NewForeign(err.Error())))
 	}
 	f.selectors = append(f.selectors, selector)
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
-		return f, notPaused(w, "its own template of pods asks for no GPUs that the budget counts")
+		return f, notPaused(w, reason.NoGPUsRequested())
 	}
 	f.ownership = budget.Ownership{
 		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), ToleratesDisruption: toleratesDisruption(object),
@@ -171,11 +172,11 @@ func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.
 	}
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
-		return w, nil, notPaused(w, "its selector cannot be read: "+err.Error())
+		return w, nil, notPaused(w, reason.SelectorUnread(reason.NewForeign(err.Error())))
 	}
 	owner := gpu.ControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {
-		return w, nil, notPaused(w, "no Deployment controls it, and a ReplicaSet by itself is not scaled")
+		return w, nil, notPaused(w, reason.UncontrolledSet())
 	}
 	return budget.Workload{Namespace: w.Namespace, Owner: *owner}, selector, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Workload observes a workload. The error is *budget.NotPausedError if it
@@ -95,7 +96,7 @@ func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop boo
 	case "statefulsets":
 		_, err = c.kube.AppsV1().StatefulSets(seen.Namespace).UpdateScale(ctx, seen.Name, scale, options)
 	default:
-		return notPaused(seen.Workload, "gpupool pauses no "+seen.Kind)
+		return notPaused(seen.Workload, reason.KindNotPaused(reason.Word(seen.Kind)))
 	}
 	switch {
 	case apierrors.IsNotFound(err):
@@ -103,7 +104,7 @@ func (c *enforcer) turn(ctx context.Context, seen budget.WorkloadState, stop boo
 	case apierrors.IsConflict(err):
 		return budget.ErrWorkloadChanged
 	case kubeclient.Refused(err):
-		return notPaused(seen.Workload, "the cluster refuses the change: "+err.Error())
+		return notPaused(seen.Workload, reason.ChangeRefused(budget.Answer(err.Error())))
 	}
 	return kubeclient.Wrap(verb, object, err)
 }
@@ -122,10 +123,10 @@ func (c *enforcer) suspend(ctx context.Context, resource string, seen budget.Wor
 		VersionedParams(&metav1.PatchOptions{FieldManager: fieldManager}, kubeclient.ParameterCodec).Body(patch).Do(ctx).Error()
 }
 
-func notPaused(w budget.Workload, reason string) *budget.NotPausedError {
-	return &budget.NotPausedError{Workload: w, Reason: reason}
+func notPaused(w budget.Workload, why reason.Reason) *budget.NotPausedError {
+	return &budget.NotPausedError{Workload: w, Why: why}
 }
 
 func gone(w budget.Workload) *budget.NotPausedError {
-	return &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
+	return &budget.NotPausedError{Workload: w, Why: reason.WorkloadGone(), Gone: true}
 }

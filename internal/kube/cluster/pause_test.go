@@ -142,7 +142,7 @@ func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) strin
 		if !errors.As(err, &not) {
 			t.Fatal(err)
 		}
-		return not.Reason
+		return not.Why.String()
 	}
 	scaler, err := c.Autoscaler(t.Context(), w)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // The marks of workloads that builds from before the first release paused.
@@ -58,7 +59,7 @@ func (c *enforcer) Unrecognized(ctx context.Context) ([]budget.Unrecognized, err
 func unrecognizedFreeze(b admissionv1.ValidatingAdmissionPolicyBinding) budget.Unrecognized {
 	return budget.Unrecognized{
 		Object: "validatingadmissionpolicybinding/" + b.Name, Label: LabelBudgetUID,
-		Means:    "it can be a freeze of an older gpupool that blocks new GPU pods",
+		Means:    reason.LeftFreeze(),
 		Commands: []string{"kubectl delete validatingadmissionpolicybinding " + b.Name},
 	}
 }
@@ -81,7 +82,7 @@ func unrecognizedPause(kind string, o workload) budget.Unrecognized {
 		Commands: []string{"kubectl label " + name + " --namespace " + o.GetNamespace() + " " + formerLabelPausedBy + "-"},
 	}
 	if !o.stopped() {
-		u.Means = "an older gpupool may have paused it, and it was resumed since"
+		u.Means = reason.LeftResumed()
 		return u
 	}
 	replicas, err := strconv.ParseInt(o.GetAnnotations()[formerAnnotationReplicas], 10, 32)
@@ -91,6 +92,6 @@ func unrecognizedPause(kind string, o workload) budget.Unrecognized {
 	p := budget.PausedWorkload{
 		Workload: budget.Workload{Namespace: o.GetNamespace(), Owner: ledger.Owner{Kind: kind, Name: o.GetName()}}, Replicas: int32(replicas),
 	}
-	u.Means, u.Commands = "an older gpupool may have paused it", append([]string{p.ResumeCommand()}, u.Commands...)
+	u.Means, u.Commands = reason.LeftPause(), append([]string{p.ResumeCommand()}, u.Commands...)
 	return u
 }

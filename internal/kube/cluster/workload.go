@@ -15,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // workload is an object that can be paused.
@@ -66,11 +67,11 @@ func (c *enforcer) find(ctx context.Context, w budget.Workload) (workload, error
 }
 
 // neverPaused returns why a kind of workload cannot be paused, and what stops one.
-func neverPaused(kind string) string {
+func neverPaused(kind string) reason.Reason {
 	if kind == "DaemonSet" {
-		return "a DaemonSet can be neither suspended nor scaled to zero: change its nodeSelector or tolerations, or delete it"
+		return reason.DaemonSetNotPaused()
 	}
-	return "a " + kind + " can be neither suspended nor scaled to zero here: its operator has to"
+	return reason.OperatedNotPaused(reason.Word(kind))
 }
 
 // workloadOf is a Job, CronJob, Deployment or StatefulSet.

@@ -112,7 +112,7 @@ func (r *budgetResource) warnOfCluster(ctx context.Context, was, d core.Declarat
 	doubts, _ := reader.Doubts(ctx, d)
 	for _, doubt := range doubts {
 		diags.AddAttributeWarning(path.Root(doubt.Block).AtName(doubt.Argument), "Budget "+d.Name+" needs what the cluster does not have",
-			connection.Capital(doubt.Text)+".")
+			connection.Capital(doubt.Why.String())+".")
 	}
 }
 

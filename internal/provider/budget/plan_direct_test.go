@@ -7,6 +7,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // apply plans and applies a change, and returns what the plan said.
@@ -92,9 +93,9 @@ func TestWarningsOfTheLastRun(t *testing.T) {
 	if _, diags := s.Read(o); len(diags) > 0 {
 		t.Errorf("before any run: %s", diags)
 	}
-	w.Judge("team-a", func(s *core.Status) { s.Warnings = []string{"some of its pods count for team-b as well"} })
+	w.Judge("team-a", func(s *core.Status) { s.Warnings = reason.Reasons{reason.Overlaps(reason.Objects{"budget/team-b"})} })
 	_, diags := s.Read(o)
-	contains(t, diags, "WARNING", "Budget team-a", "count for team-b")
+	contains(t, diags, "WARNING", "Budget team-a", "count for budget/team-b")
 	s.Destroy(o)
 }
 

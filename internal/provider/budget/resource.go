@@ -16,6 +16,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -49,7 +50,7 @@ const fileKey = "file"
 type flow interface {
 	Create(ctx context.Context, d core.Declaration) (budgets.State, error)
 	Update(ctx context.Context, d core.Declaration) (budgets.State, error)
-	Delete(ctx context.Context, d core.Declaration) (left []string, err error)
+	Delete(ctx context.Context, d core.Declaration) (left reason.Reasons, err error)
 }
 
 // NewResource returns the resource gpupool_budget.
@@ -74,7 +75,7 @@ func NewResource() resource.Resource {
 		},
 		Refresh: r.refresh,
 		Filled:  func(m, _ model, s budgets.State) model { return m.filled(s.Declaration) }, Keep: keep,
-		Warnings: func(s budgets.State) []string { return s.Warnings },
+		Warnings: func(s budgets.State) []string { return s.Warnings.Texts() },
 	}
 	return r
 }
@@ -108,7 +109,7 @@ func (r *budgetResource) refresh(ctx context.Context, m model, _ core.Declaratio
 
 func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
 	workloads, err := f.Delete(ctx, d)
-	for _, text := range workloads {
+	for _, text := range workloads.Texts() {
 		left.AddWarning("Budget "+d.Name+" left a workload as it was", text)
 	}
 	return left, err

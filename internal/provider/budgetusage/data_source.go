@@ -45,7 +45,7 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		m = newModel(*state.Status)
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
-	for _, text := range state.Warnings {
+	for _, text := range state.Warnings.Texts() {
 		resp.Diagnostics.AddWarning("Budget "+name, text)
 	}
 	if text := doubt(state, time.Now()); text != "" {

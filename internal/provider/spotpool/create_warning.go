@@ -3,7 +3,6 @@ package spotpool
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -50,7 +49,7 @@ func (r *poolResource) warnOfLaunches(ctx context.Context, d core.Declaration, d
 // launches says what a plan launches and where, and why it is not more; nothing if no instances
 // are desired. short says that it is less than the minimum.
 func launches(plan decide.Plan) (text string, short bool) {
-	lines := slices.Clone(plan.Messages) // of a resumed creation
+	lines := plan.Messages.Texts() // of a resumed creation
 	if len(plan.Decisions) > 0 {
 		lines = append(lines, "On the market at plan time, an apply would:")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -14,7 +15,7 @@ import (
 func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 	t.Parallel()
 	const away, contested = "is unreachable", "while the nodes of these are ambiguous: ins-1 (two nodes say so)"
-	member := decide.Member{Instance: core.Instance{ID: "ins-1"}, Match: node.Match{Standing: node.Contested, Why: "two nodes say so"}}
+	member := decide.Member{Instance: core.Instance{ID: "ins-1"}, Match: node.Match{Standing: node.Contested, Why: reason.OtherVersion("two nodes say so")}}
 	for name, c := range map[string]struct {
 		nodes    *decide.PoolNodes
 		what     core.OnDestroy

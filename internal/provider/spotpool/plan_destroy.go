@@ -139,7 +139,7 @@ func heldOf(p decide.Plan) holdings {
 			h.protected = append(h.protected, m.ID)
 		}
 		if m.Match.Standing == node.Contested {
-			h.contested = append(h.contested, m.ID+" ("+m.Match.Why+")")
+			h.contested = append(h.contested, m.ID+" ("+m.Match.Why.String()+")")
 		}
 	}
 	return h

@@ -49,7 +49,7 @@ func launchCounts(decisions []core.Decision, budget string) []string {
 	for _, decision := range decisions {
 		if counts[decision.ChargeType] == 0 {
 			order = append(order, decision.ChargeType)
-			reasons[decision.ChargeType] = strings.Join(decision.Reasons, "; ")
+			reasons[decision.ChargeType] = strings.Join(decision.Reasons.Texts(), "; ")
 		}
 		counts[decision.ChargeType] += decision.Count
 	}

@@ -7,6 +7,7 @@ package stockpool
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -47,7 +49,7 @@ const (
 type flow interface {
 	Create(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
 	Update(ctx context.Context, d core.Declaration, wait time.Duration) (stockpools.State, error)
-	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (left string, err error)
+	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (left reason.Reasons, err error)
 }
 
 // NewResource returns the resource gpupool_stock_pool.
@@ -117,9 +119,9 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 }
 
 func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
-	text, err := f.Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
-	if text != "" {
-		left.AddWarning("Stock pool "+d.Key()+" left objects", text)
+	notices, err := f.Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
+	if len(notices) > 0 {
+		left.AddWarning("Stock pool "+d.Key()+" left objects", strings.Join(notices.Texts(), "; "))
 	}
 	return left, err
 }
@@ -140,5 +142,5 @@ func warnings(state stockpools.State) (texts []string) {
 			texts = append(texts, "It is out of sync: an apply or the next gpupool reconcile would "+of.String()+".")
 		}
 	}
-	return append(texts, state.Warnings...)
+	return append(texts, state.Warnings.Texts()...)
 }

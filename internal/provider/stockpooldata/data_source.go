@@ -72,7 +72,7 @@ func (s *stockDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		resp.Diagnostics.Append(connection.Error("Reading the stock pool "+key, err))
 		return
 	}
-	for _, text := range state.Warnings {
+	for _, text := range state.Warnings.Texts() {
 		resp.Diagnostics.AddWarning("Stock pool "+key, text)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
@@ -131,7 +131,7 @@ func newModel(state stockpools.State) model {
 		Conditions: make([]condition, len(s.Conditions)),
 	}
 	for n, c := range s.Conditions {
-		m.Conditions[n] = condition{types.StringValue(c.Type), types.StringValue(c.Status), values.OfText(c.Reason), values.OfText(c.Message)}
+		m.Conditions[n] = condition{types.StringValue(c.Type), types.StringValue(c.Status), values.OfText(c.Reason), values.OfText(c.Text())}
 	}
 	return m
 }

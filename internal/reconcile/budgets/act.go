@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
@@ -145,8 +146,7 @@ func (a *actor) recordIntent(ctx context.Context, some []budget.Decision, left i
 	status := a.judgement.plan.StatusBefore(a.done, slices.Concat(a.unknown, next))
 	saved, err := a.saveStatus(ctx, a.judgement.document, status)
 	if err != nil { // the decisions are carried out nevertheless
-		a.warnings.Add(fmt.Sprintf("%s: the next actions could not be recorded, and are not reported if this run is killed: %v",
-			a.declaration.Object(), err))
+		a.warn(reason.IntentUnrecorded(failure(err)))
 		return
 	}
 	a.judgement.document, a.announced = saved, len(next)
@@ -208,6 +208,14 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 		a.recordOutcome(calling, d, errs[n])
 	}
 }
+
+// warn warns about the budget.
+func (a *actor) warn(why reason.Reason) {
+	a.warnings.Warn(reason.AboutBudget(reason.Object(a.declaration.Object()), why))
+}
+
+// failure returns an error as an argument.
+func failure(err error) reason.Foreign { return reason.NewForeign(err.Error()) }
 
 func owners(decisions []budget.Decision) []budget.Workload {
 	list := make([]budget.Workload, len(decisions))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -23,7 +24,7 @@ func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 		}
 		err := a.cluster.Alert(ctx, budget.Event{
 			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: highest,
-			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons, "; ")), Warning: highest >= 100,
+			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons.Texts(), "; ")), Warning: highest >= 100,
 		})
 		failures = append(failures, err)
 	}
@@ -45,7 +46,7 @@ func (a *actor) announce(ctx context.Context, d budget.Decision) {
 	if kind == nil || a.eventsFailed {
 		return
 	}
-	event := announcement(a.declaration, kind, d.Reasons...)
+	event := announcement(a.declaration, kind, d.Reasons.Texts()...)
 	var events []budget.Event
 	switch {
 	case d.Pod != nil:
@@ -84,7 +85,7 @@ func (a *actor) createEvents(ctx context.Context, events []budget.Event) {
 		}
 		if err != nil {
 			a.eventsFailed = true
-			a.warnings.Add(fmt.Sprintf("%s: no Events report its actions in the cluster: %v", a.declaration.Object(), err))
+			a.warn(reason.EventsFailed(failure(err)))
 			return
 		}
 	}

@@ -105,7 +105,7 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 		t.Errorf("warnings %q", report.Warnings)
 	}
 	messages, err := d.Budgets().Delete(context.Background(), b)
-	if err != nil || len(d.Cluster.Frozen) > 0 || !strings.Contains(strings.Join(messages, "\n"), "cannot create events") {
+	if err != nil || len(d.Cluster.Frozen) > 0 || !strings.Contains(strings.Join(messages.Texts(), "\n"), "cannot create events") {
 		t.Errorf("destroyed: %v, frozen %v, notices %q", err, d.Cluster.Frozen, messages)
 	}
 }

@@ -3,11 +3,11 @@ package budgets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -15,7 +15,7 @@ import (
 // Doubt is a warning that a declaration needs something that its cluster does not have.
 type Doubt struct {
 	Block, Argument string // of the declaration
-	Text            string
+	Why             reason.Reason
 }
 
 // surroundings is what a cluster has of that. Nil is not observed.
@@ -27,25 +27,26 @@ type surroundings struct {
 
 // doubts compares a declaration with its cluster.
 func (s surroundings) doubts(d budget.Declaration) []Doubt {
-	list := missing(Doubt{"selector", "namespaces", "its selector"}, "namespace", d.Selector.Namespaces, s.namespaces)
+	list := missing(Doubt{Block: "selector", Argument: "namespaces"}, "selector", "namespace", d.Selector.Namespaces, s.namespaces)
 	e := d.Enforce
 	if e.Action == budget.AlertOnly {
 		return list
 	}
-	list = append(list, missing(Doubt{"enforcement", "protected_namespaces", "its protected_namespaces"}, "namespace", e.ProtectedNamespaces, s.namespaces)...)
+	list = append(list, missing(Doubt{Block: "enforcement", Argument: "protected_namespaces"}, "protected_namespaces", "namespace",
+		e.ProtectedNamespaces, s.namespaces)...)
 	if e.ProtectedPriorityClass != "" && e.Action != budget.Freeze {
-		list = append(list, missing(Doubt{"enforcement", "protected_priority_class", "its protected_priority_class"}, "priority class",
+		list = append(list, missing(Doubt{Block: "enforcement", Argument: "protected_priority_class"}, "protected_priority_class", "priority class",
 			[]string{e.ProtectedPriorityClass}, s.classes)...)
 	}
 	if s.freeze != nil && freezes(e) {
-		list = append(list, Doubt{"enforcement", "action", "its freeze would fail now: " + s.freeze.Error()})
+		list = append(list, Doubt{"enforcement", "action", reason.FreezeWouldFail(failure(s.freeze))})
 	}
 	return list
 }
 
 // missing returns a doubt for each name that is not in the cluster, with a suggestion. If none are there,
 // they were not observed.
-func missing[V any](of Doubt, kind string, names []string, there map[string]V) (doubts []Doubt) {
+func missing[V any](of Doubt, argument, kind reason.Word, names []string, there map[string]V) (doubts []Doubt) {
 	if len(there) == 0 {
 		return nil
 	}
@@ -53,11 +54,11 @@ func missing[V any](of Doubt, kind string, names []string, there map[string]V) (
 		if _, exists := there[name]; exists {
 			continue
 		}
-		text := fmt.Sprintf("%s names the %s %q, which does not exist in the cluster", of.Text, kind, name)
+		of.Why = reason.NotInCluster(argument, kind, reason.Word(name))
 		if nearest := wording.Nearest(name, slices.Collect(maps.Keys(there))); nearest != "" {
-			text += fmt.Sprintf(": did you mean %q?", nearest)
+			of.Why = reason.NotInClusterNearest(argument, kind, reason.Word(name), reason.Word(nearest))
 		}
-		doubts = append(doubts, Doubt{of.Block, of.Argument, text})
+		doubts = append(doubts, of)
 	}
 	return doubts
 }

@@ -17,11 +17,11 @@ func TestANamespaceThatDoesNotExistIsReported(t *testing.T) {
 	d := newFixture(t)
 	d.Declare(func(b *budget.Declaration) { b.Selector = budget.Selector{Namespaces: []string{"web", "nl"}} })
 	r := d.Run()
-	if len(r.Budgets) != 1 || !slices.Contains(r.Budgets[0].Warnings, doubt) {
+	if len(r.Budgets) != 1 || !slices.Contains(r.Budgets[0].Warnings.Texts(), doubt) {
 		t.Errorf("the run says %+v", r.Budgets)
 	}
 	status, err := d.Runner().Status(t.Context())
-	if err != nil || len(status.Budgets) != 1 || !slices.Contains(status.Budgets[0].Warnings, doubt) {
+	if err != nil || len(status.Budgets) != 1 || !slices.Contains(status.Budgets[0].Warnings.Texts(), doubt) {
 		t.Errorf("the status says %+v, %v", status.Budgets, err)
 	}
 }
@@ -47,7 +47,7 @@ func TestWhatEnforcementNeedsIsReportedBeforeTheLimit(t *testing.T) {
 		if err != nil || len(r.Budgets) != 1 || len(status.Budgets) != 1 {
 			t.Fatalf("%s: %v, %+v", action, err, r.Budgets)
 		}
-		for where, got := range map[string][]string{"run": r.Budgets[0].Warnings, "status": status.Budgets[0].Warnings} {
+		for where, got := range map[string][]string{"run": r.Budgets[0].Warnings.Texts(), "status": status.Budgets[0].Warnings.Texts()} {
 			got = slices.DeleteFunc(slices.Clone(got), func(text string) bool { return !strings.HasPrefix(text, "its ") })
 			slices.Sort(got)
 			missing := slices.DeleteFunc(slices.Clone(want), func(w string) bool {

@@ -3,12 +3,12 @@ package budgets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
@@ -38,7 +38,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	}
 	if len(plan.Undone) > 0 {
 		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotStarted) {
-			a.warnings.Add(fmt.Sprintf("%s: the manual resume of a workload could not be recorded: %v", a.declaration.Object(), err))
+			a.warn(reason.ResumeUnrecorded(failure(err)))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -15,7 +16,7 @@ import (
 type FileResult struct {
 	Object   string
 	Change   Change
-	Messages []string // of a deletion
+	Messages reason.Reasons // of a deletion
 }
 
 // Change is a change of a declaration.

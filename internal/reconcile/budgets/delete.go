@@ -8,6 +8,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -16,7 +17,7 @@ import (
 // Delete destroys a budget: it lifts the freeze, resumes what the budget paused, writes a tombstone, and
 // removes the record. The next deletion or run finishes an interrupted one. The messages list what was left
 // because another process changed it.
-func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages []string, err error) {
+func (f *Flow) Delete(ctx context.Context, d budget.Declaration) (messages reason.Reasons, err error) {
 	cluster, err := f.clusterOf(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not destroyed, since its enforcement cannot be lifted: %w", d.Object(), err)
@@ -43,7 +44,7 @@ type lifter struct {
 
 // clear lifts the enforcement of a budget and removes its documents. A budget that only alerted needs
 // no rights for that. The caller holds the budget's lock.
-func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) ([]string, error) {
+func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) (reason.Reasons, error) {
 	d := r.Value.Declaration
 	f.records().NoteDeletion(&f.outbox, r)
 	f.report(ctx)
@@ -83,14 +84,14 @@ func (f lifter) clear(ctx context.Context, r record.Stored[budget.Declaration]) 
 // release lifts the freeze of a destroyed budget and resumes what it paused. The messages list what was left
 // because another process changed it. It creates Events on the resumed workloads and in the namespaces of a
 // freeze.
-func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (messages []string, let []budget.Workload, err error) {
+func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.Status) (messages reason.Reasons, let []budget.Workload, err error) {
 	if err := f.cluster.Unfreeze(ctx, d.UID); err != nil {
 		return nil, nil, err
 	}
 	var events []budget.Event
 	if last.UID == d.UID && last.FrozenSince != nil {
 		for _, namespace := range last.Usage.MostUsing() {
-			event := announcement(d, budget.KindUnfreeze.Data().Event, destroyed)
+			event := announcement(d, budget.KindUnfreeze.Data().Event, reason.BudgetDestroyed().String())
 			event.Namespace = namespace
 			events = append(events, event)
 		}
@@ -101,11 +102,11 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 		return messages, let, err
 	}
 	for _, w := range let {
-		events = append(events, announcement(d, budget.KindResume.Data().Event, destroyed).On(w))
+		events = append(events, announcement(d, budget.KindResume.Data().Event, reason.BudgetDestroyed().String()).On(w))
 	}
 	for _, event := range events {
 		if err := f.cluster.Alert(ctx, event); err != nil {
-			return append(messages, fmt.Sprintf("no Events report what was lifted: %v", err)), let, nil
+			return append(messages, reason.LiftEventsFailed(failure(err))), let, nil
 		}
 	}
 	return messages, let, nil
@@ -113,7 +114,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 
 // lostPauses reports the workloads that stay stopped after the budget is destroyed, since the
 // documents of its pauses are lost.
-func (f lifter) lostPauses(ctx context.Context, d budget.Declaration, last budget.Status) []string {
+func (f lifter) lostPauses(ctx context.Context, d budget.Declaration, last budget.Status) reason.Reasons {
 	all, err := pauses.Read(ctx, f.Repository.Store)
 	if err != nil || last.UID != d.UID || all.Broken[d.UID] != nil { // which fails the deletion
 		return nil
@@ -126,5 +127,3 @@ func (f lifter) lostPauses(ctx context.Context, d budget.Declaration, last budge
 	}
 	return budget.LostPauses(lostPauses(ctx, f.cluster, last, held))
 }
-
-const destroyed = "the budget is destroyed"

@@ -3,13 +3,14 @@ package budgets
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -33,9 +34,9 @@ type Description struct {
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the budget, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
-	// Untrusted is the warning that the status is too old or of an earlier declaration; empty if it is
+	// Untrusted is the warning that the status is too old or of an earlier declaration; zero if it is
 	// current.
-	Untrusted string `json:"-"`
+	Untrusted reason.Reason `json:"-"`
 	// Superseded says that the usage is that of an earlier declaration.
 	Superseded bool `json:"-"`
 	// Selector is the declared one; nil if the declaration is unreadable.
@@ -69,7 +70,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	statuses, _, lost, unlisted := r.kind.flow.Repository.BudgetStatuses(ctx)
 	granted, err := readGrants(ctx, r.kind.flow.Repository) // after the statuses, as LimitedAt wants it
 	if lost != nil {
-		r.kind.warnings.Add(lost.Error())
+		r.kind.warnings.Warn(reason.DocumentFailed(failure(lost)))
 	}
 	for _, t := range r.Targets() {
 		d := t.Record.Declaration.WithDefaults()
@@ -102,29 +103,42 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 		s.Report = newReport(d, limited, loop.Ending{Became: outcome.Done})
 		s.Superseded = status.Value.Terms != d.Terms()
 		if err := declaration.Trust(declaration.Budget{Phase: phase, Declaration: d}, status.Value, k.flow.now()); err != nil {
-			s.Untrusted = err.Error()
+			s.Untrusted = untrusted(err)
 			s.Warnings = append(s.Warnings, s.Untrusted)
 		}
 		if unread == nil {
-			s.Warnings = append(s.Warnings, endedTexts(ended, k.flow.now())...)
+			s.Warnings = append(s.Warnings, endedGrants(ended, k.flow.now())...)
 		}
 	}
 	s.Grants = granted.of(d).InForce(k.flow.now())
 	if unread != nil {
-		s.Untrusted = cmp.Or(s.Untrusted, unread.Error())
-		s.Warnings = append(s.Warnings, unread.Error())
+		why := reason.DocumentFailed(failure(unread))
+		if s.Untrusted.IsZero() {
+			s.Untrusted = why
+		}
+		s.Warnings = append(s.Warnings, why)
 	}
 	return s
 }
 
-// endedTexts returns warnings of grants that ended since the last run judged by them.
-func endedTexts(ended []budget.Grant, now time.Time) (texts []string) {
+// endedGrants returns warnings of grants that ended since the last run judged by them.
+func endedGrants(ended []budget.Grant, now time.Time) (list reason.Reasons) {
 	for _, g := range ended {
-		how := "ended at " + g.Until.UTC().Format(time.RFC3339)
+		hours := reason.Amount(g.GPUHours)
 		if g.InForce(now) {
-			how = "was released"
+			list = append(list, reason.GrantReleased(hours))
+		} else {
+			list = append(list, reason.GrantExpired(hours, reason.Instant{Time: g.Until.UTC()}))
 		}
-		texts = append(texts, fmt.Sprintf("a grant of %s %s: the next run of gpupool reconcile enforces the limit without it", g.Hours(), how))
 	}
-	return texts
+	return list
+}
+
+// untrusted returns why a status is not trusted.
+func untrusted(err error) reason.Reason {
+	var why *declaration.UntrustedError
+	if errors.As(err, &why) {
+		return why.Why
+	}
+	return reason.DocumentFailed(failure(err))
 }

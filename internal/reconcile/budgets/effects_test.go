@@ -51,7 +51,7 @@ func (d *fixture) measures() (list []string) {
 			of = i.String()
 		}
 		if e.Outcome == string(budget.Ineffective) {
-			why = strings.Join(e.Reasons, "; ")
+			why = strings.Join(e.Reasons.Texts(), "; ")
 		}
 		list = append(list, strings.TrimRight(strings.Join([]string{string(e.Kind), of, e.Outcome, why}, " "), " "))
 	}
@@ -161,7 +161,7 @@ func TestThePodsBesideAProtectedOneAreWarnedOf(t *testing.T) {
 		}
 	}
 	b, _ := d.once()
-	if text := strings.Join(b.Warnings, "\n"); !strings.Contains(text, "ml/a (the Job ml/train has a protected pod)") {
+	if text := strings.Join(b.Warnings.Texts(), "\n"); !strings.Contains(text, "ml/a (the Job ml/train has a protected pod)") {
 		t.Errorf("it warns %s", text)
 	}
 }

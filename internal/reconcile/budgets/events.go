@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 )
 
@@ -36,7 +37,7 @@ func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatu
 		return
 	}
 	for _, text := range leftOut {
-		k.warnings.Add(text)
+		k.warnings.Warn(reason.EventsLeftOut(reason.NewForeign(text)))
 	}
 }
 
@@ -49,7 +50,7 @@ func (k *kind) reportLoss(b *accounting.Books) {
 			k.flow.note(about.Lost(loss.Document, history.Error{Message: loss.Reason}))
 		case k.options.AcceptLoss != "" && loss.Accepted.At.Time().Equal(b.Now()):
 			accepted := about
-			accepted.Outcome, accepted.Reasons = "accepted", []string{k.options.AcceptLoss}
+			accepted.Outcome, accepted.Reasons = "accepted", reason.Reasons{reason.AcceptedBecause(reason.NewForeign(k.options.AcceptLoss))}
 			k.flow.note(accepted.Lost("accepted: "+loss.Document, history.Error{Message: loss.Reason}))
 		}
 	}
@@ -68,7 +69,7 @@ func (f lifter) reportLast(ctx context.Context, d budget.Declaration, last budge
 	if last.UID != d.UID {
 		last = budget.Status{}
 	}
-	f.note(decide.Lifted(last, d, resumed, true, destroyed, tombstone.Value.DestroyedAt, f.now())...)
+	f.note(decide.Lifted(last, d, resumed, true, reason.BudgetDestroyed(), tombstone.Value.DestroyedAt, f.now())...)
 	f.report(ctx)
 	return nil
 }

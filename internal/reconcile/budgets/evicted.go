@@ -2,9 +2,9 @@ package budgets
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -26,8 +26,7 @@ func (k *kind) recordDeletions(ctx context.Context, b *accounting.Books, works [
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.accountant().WriteDeletions(noting, b, evicted); err != nil {
-		k.warnings.Add(fmt.Sprintf("could not write the deletion times of evicted pods to the ledger: their ends are estimates unless the "+
-			"next run observes them: %v", err))
+		k.warnings.Warn(reason.DeletionsUnrecorded(failure(err)))
 	}
 }
 

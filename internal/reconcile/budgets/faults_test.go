@@ -142,7 +142,7 @@ func TestIntactPartsOfADamagedLedgerCount(t *testing.T) {
 	if !strings.Contains(strings.Join(report.Warnings, "\n"), "damaged") || report.Budgets[0].Coverage.String() >= "1" {
 		t.Errorf("warnings %v, coverage %s", report.Warnings, report.Budgets[0].Coverage)
 	}
-	for _, text := range report.Budgets[0].Warnings {
+	for _, text := range report.Budgets[0].Warnings.Texts() {
 		if strings.Count(text, "closed-") != 1 {
 			t.Errorf("it does not name the document once: %s", text)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
@@ -18,7 +19,7 @@ func (a *actor) ensureFreeze(ctx context.Context) {
 	calling, release := record.WithGrace(ctx)
 	defer release()
 	if err := a.cluster.Freeze(calling, a.freezeRule()); err != nil && !errors.Is(err, outcome.ErrPlanned) {
-		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: []string{"its freeze stays in force"}}
+		d := budget.Decision{Kind: budget.KindFreeze, Object: a.declaration.Object(), Reasons: reason.Reasons{reason.FreezeStays()}}
 		a.addResult(ctx, d, a.outcome(d, err), err)
 	}
 }

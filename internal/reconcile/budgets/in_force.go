@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 )
 
@@ -53,11 +53,11 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.Broken)) {
 		if !k.run.Recorded(uid) {
-			k.warnings.Add(all.Broken[uid].Error())
+			k.warnings.Warn(reason.DocumentFailed(failure(all.Broken[uid])))
 		}
 	}
 	if f.err != nil && !pauses.Forbidden(f.err) {
-		k.warnings.Add(fmt.Sprintf("what budgets have in force is unknown: %v", f.err))
+		k.warnings.Warn(reason.InForceUnknown(failure(f.err)))
 	}
 	return f
 }

@@ -55,7 +55,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 		Lost: f.lost[d.UID], FreezeSlots: f.slots,
 	}
 	for _, doubt := range (surroundings{b.Observation.Namespaces, b.Observation.PriorityClasses, f.policy}).doubts(d) {
-		s.ClusterDoubts = append(s.ClusterDoubts, doubt.Text)
+		s.ClusterDoubts = append(s.ClusterDoubts, doubt.Why)
 	}
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.WithoutReported(k.flow.outbox.Has)

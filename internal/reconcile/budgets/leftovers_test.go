@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool until a run finds it removed.
@@ -12,7 +13,7 @@ func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.Declare()
-	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: "it may be paused",
+	left := budget.Unrecognized{Object: "deployment/serve in the namespace ml", Label: "gpupool/paused-by", Means: reason.LeftPause(),
 		Commands: []string{"kubectl …"}}
 	for _, there := range []bool{true, false} {
 		if d.Cluster.Unknown = nil; there {
@@ -23,8 +24,8 @@ func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs := slices.Contains(run.Warnings, left.String())
-		shows := slices.Contains(status.Warnings, "as of the last run, "+left.String())
+		runs := slices.Contains(run.Warnings, left.Warning().String())
+		shows := slices.Contains(status.Warnings, "as of the last run, "+left.Warning().String())
 		if runs != there || shows != there {
 			t.Errorf("found: %v; the run warns of it: %v; the status warns of it: %v: %q", there, runs, shows, status.Warnings)
 		}

@@ -1,15 +1,11 @@
 package budgets
 
 import (
-	"fmt"
-	"strings"
-	"time"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // acceptLoss accepts the lost part of the ledger on an operator's request.
@@ -19,18 +15,18 @@ func (k *kind) acceptLoss(b *accounting.Books) {
 	}
 	since := b.Ledger().Header.Forgone.Before
 	lost := b.Ledger().Accept(ledger.Acceptance{At: ledger.TimeOf(b.Now()), Reason: k.options.AcceptLoss})
-	var parts []string
+	var parts reason.Reasons
 	for _, loss := range lost {
-		parts = append(parts, loss.Reason)
+		parts = append(parts, reason.LostDocument(reason.NewForeign(loss.Reason)))
 	}
 	if before := b.Ledger().Header.Forgone.Before; before > since {
-		parts = append(parts, "usage before "+before.Time().Format(time.RFC3339)+" that is not in the ledger")
+		parts = append(parts, reason.UsageBefore(reason.Instant{Time: before.Time()}))
 	}
 	if len(parts) == 0 {
-		k.warnings.Add("every loss of the ledger was accepted before")
+		k.warnings.Warn(reason.LossAcceptedBefore())
 		return
 	}
-	k.warnings.Add(fmt.Sprintf("loss accepted (%s): %s. It is not counted, and no longer withholds anything", k.options.AcceptLoss, strings.Join(parts, "; ")))
+	k.warnings.Warn(reason.LossAccepted(reason.NewForeign(k.options.AcceptLoss), parts))
 }
 
 // announceAccepted reports what follows from an accepted loss before it happens.
@@ -41,26 +37,27 @@ func (k *kind) announceAccepted(j judgement) {
 	if k.options.AcceptLoss == "" || usage.Exceeded() || j.plan.Status.Unknown != nil || !held && len(list) == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s of %s GPU-hours are counted without the lost part: %s", budget.Hours(usage.Consumed), budget.Hours(usage.Limit),
-		strings.Join(append(list, "pools that name it may launch"), ", "))
-	k.flow.Reporter.Report(j.situation.Declaration.Object(), text, nil)
-	k.warnings.Add(j.situation.Declaration.Object() + ": " + text)
+	object := j.situation.Declaration.Object()
+	counted := reason.CountedWithoutLoss(reason.Amount(budget.Hours(usage.Consumed)), reason.Amount(budget.Hours(usage.Limit)),
+		append(list, reason.PoolsMayLaunch()))
+	k.flow.Reporter.Report(object, counted.String(), nil)
+	k.warnings.Warn(reason.AboutBudget(reason.Object(object), counted))
 }
 
 // liftedMeasures describes what a plan lifts.
-func liftedMeasures(p decide.Plan) []string {
-	var list []string
+func liftedMeasures(p decide.Plan) reason.Facts {
+	var list reason.Facts
 	resumed := 0
 	for _, d := range p.Decisions {
 		switch d.Kind {
 		case budget.KindUnfreeze:
-			list = append(list, "its freeze is lifted")
+			list = append(list, reason.FreezeLifted())
 		case budget.KindResume:
 			resumed++
 		}
 	}
 	if resumed > 0 {
-		list = append(list, fmt.Sprintf("%d %s resumed", resumed, wording.Plural(resumed, "workload is", "workloads are")))
+		list = append(list, reason.WorkloadsResumed(reason.Count(resumed)))
 	}
 	return list
 }

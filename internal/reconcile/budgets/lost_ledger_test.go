@@ -32,7 +32,7 @@ func TestALossIsOfItsTimeWhateverTheClockReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if warnings := strings.Join(report.Budgets[0].Warnings, "\n"); !strings.Contains(warnings, "part of the ledger is lost") {
+	if warnings := strings.Join(report.Budgets[0].Warnings.Texts(), "\n"); !strings.Contains(warnings, "part of the ledger is lost") {
 		t.Errorf("with %s GPU-hours counted, it warns of %q", reconciletest.Consumed(t, report), warnings)
 	}
 }
@@ -87,7 +87,7 @@ func TestAPersonAcceptsALoss(t *testing.T) {
 	}
 	r = d.Run()
 	wantTold(t, r)
-	if warnings := strings.Join(r.Budgets[0].Warnings, "\n"); strings.Contains(warnings, "lost") {
+	if warnings := strings.Join(r.Budgets[0].Warnings.Texts(), "\n"); strings.Contains(warnings, "lost") {
 		t.Errorf("the next run still warns: %q", warnings)
 	}
 	if warnings := strings.Join(accept().Warnings, "\n"); !strings.Contains(warnings, "every loss of the ledger was accepted before") {

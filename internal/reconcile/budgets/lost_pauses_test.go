@@ -48,20 +48,20 @@ func TestLostPausesAreReported(t *testing.T) {
 		}
 		for range 2 {
 			d.Cluster.Step(time.Minute)
-			if got := d.Run().Budgets[0].Warnings; !slices.Equal(got, []string{lostDeployment, lostJob}) {
+			if got := d.Run().Budgets[0].Warnings.Texts(); !slices.Equal(got, []string{lostDeployment, lostJob}) {
 				t.Fatalf("raised %t: the run warns of %q", raised, got)
 			}
 		}
 		status, err := d.Runner().Status(context.Background())
-		if err != nil || !slices.Contains(status.Budgets[0].Warnings, lostJob) {
+		if err != nil || !slices.Contains(status.Budgets[0].Warnings.Texts(), lostJob) {
 			t.Errorf("raised %t: status warns of %q, %v", raised, status.Budgets[0].Warnings, err)
 		}
 		d.Cluster.Scale("train", 3)
-		if got := d.Run().Budgets[0].Warnings; !slices.Equal(got, []string{lostDeployment}) {
+		if got := d.Run().Budgets[0].Warnings.Texts(); !slices.Equal(got, []string{lostDeployment}) {
 			t.Errorf("raised %t: once the Job runs, the run warns of %q", raised, got)
 		}
 		messages, err := d.Budgets().Delete(context.Background(), b)
-		if err != nil || !slices.Equal(messages, []string{lostDeployment}) {
+		if err != nil || !slices.Equal(messages.Texts(), []string{lostDeployment}) {
 			t.Errorf("raised %t: the deletion says %q, %v", raised, messages, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAPauseOfAnotherBudgetIsNotLost(t *testing.T) {
 		t.Fatalf("%d budgets, want 2", len(report))
 	}
 	for _, b := range report {
-		if strings.Contains(strings.Join(b.Warnings, ""), "lost") {
+		if strings.Contains(strings.Join(b.Warnings.Texts(), ""), "lost") {
 			t.Errorf("%s warns of %q", b.Name, b.Warnings)
 		}
 	}
@@ -100,7 +100,7 @@ func TestManyLostPausesAreCounted(t *testing.T) {
 	if len(status.Paused) != 100 || status.PausedLeftOut != 50 {
 		t.Errorf("%d are listed, and %d left out", len(status.Paused), status.PausedLeftOut)
 	}
-	if texts := budget.LostPauses(list); len(texts) != 21 || !strings.Contains(texts[20], "130 more") {
+	if texts := budget.LostPauses(list).Texts(); len(texts) != 21 || !strings.Contains(texts[20], "130 more") {
 		t.Errorf("%d warnings: %q", len(texts), texts[len(texts)-1])
 	}
 }

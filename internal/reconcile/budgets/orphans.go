@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/pauses"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -34,30 +35,31 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		tombstone, err := k.flow.Repository.Tombstone(ctx, uid)
 		switch {
 		case err != nil:
-			k.warnings.Add(err.Error())
+			k.warnings.Warn(reason.DocumentFailed(failure(err)))
 		case tombstone.Exists():
 			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !k.unread:
-			k.warnings.Add(fmt.Sprintf("a freeze or pauses of budget UID %[1]s are in force, and the store %[2]s does not have that budget. "+
-				"They stay in force. It is a budget of another store, or its record was lost. The store's documents pauses/%[1]s list its pauses. To list "+
-				"its freeze:\nkubectl get validatingadmissionpolicybindings -l gpupool/budget-uid=%[1]s", uid, k.flow.Repository.Store))
+			k.warnings.Warn(reason.InForceOfOther(reason.Word(uid), reason.Word(fmt.Sprint(k.flow.Repository.Store))))
 		}
 	}
 }
 
 func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) {
+	object := reason.Object(d.Object())
 	messages, _, err := lifter{k.flow, c}.release(ctx, d, budget.Status{})
 	if errors.Is(err, outcome.ErrPlanned) {
-		k.warnings.Add(fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement is still in force: the next run lifts it", d.Name))
+		k.warnings.Warn(reason.LiftedLater(object))
 		return
 	}
 	if err != nil {
-		k.warnings.Add(fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement is still in force, and the next run tries again to lift it: %v",
-			d.Name, err))
+		k.warnings.Warn(reason.NotLifted(object, failure(err)))
 		return
 	}
-	k.warnings.Add(strings.Join(append([]string{fmt.Sprintf("budget/%s is destroyed, but a part of its enforcement was still in force: it was lifted",
-		d.Name)}, messages...), "; "))
+	if len(messages) == 0 {
+		k.warnings.Warn(reason.Lifted(object))
+		return
+	}
+	k.warnings.Warn(reason.LiftedExcept(object, messages))
 }
 
 // leftoverTime limits the search for what destroyed budgets left in force if no budget is declared.
@@ -71,7 +73,7 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 	}
 	previous, err := k.previousStatuses(ctx)
 	if err != nil {
-		k.warnings.Add(err.Error())
+		k.warnings.Warn(reason.DocumentFailed(failure(err)))
 	}
 	k.forgetStatuses(ctx, previous)
 	if k.flow.Cluster == nil {
@@ -101,33 +103,31 @@ const mostUnrecognized = 20
 func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool) {
 	found, err := c.Unrecognized(ctx)
 	for _, u := range found[:min(len(found), mostUnrecognized)] {
-		k.leftovers = append(k.leftovers, u.String())
+		k.leftovers = append(k.leftovers, u.Warning())
 	}
 	if more := len(found) - mostUnrecognized; more > 0 {
-		k.leftovers = append(k.leftovers, fmt.Sprintf("%d more objects have such labels: remove those above, and the next run lists them", more))
+		k.leftovers = append(k.leftovers, reason.MoreUnrecognized(reason.Count(more)))
 	}
 	switch {
 	case err == nil:
 	case pauses.Forbidden(err) && !expected:
 		k.flow.Reporter.Logger().InfoContext(ctx, "objects of an older gpupool in the cluster are unknown", "detail", err.Error())
 	default:
-		k.leftovers = append(k.leftovers, fmt.Sprintf("objects of an older gpupool in the cluster are unknown: %v", err))
+		k.leftovers = append(k.leftovers, reason.UnrecognizedUnknown(failure(err)))
 	}
-	for _, text := range k.leftovers {
-		k.warnings.Add(text)
-	}
+	k.warnings.Warn(k.leftovers...)
 }
 
 func (k *kind) hasDestroyedBudgets(ctx context.Context) bool {
 	docs, err := k.flow.Repository.Store.List(ctx, store.Tombstones)
 	if err != nil {
-		k.warnings.Add(err.Error())
+		k.warnings.Warn(reason.DocumentFailed(failure(err)))
 		return false
 	}
 	return slices.ContainsFunc(docs, func(doc store.Document) bool {
 		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, k.flow.Repository.Store, doc)
 		if err != nil {
-			k.warnings.Add(err.Error())
+			k.warnings.Warn(reason.DocumentFailed(failure(err)))
 		}
 		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
 	})

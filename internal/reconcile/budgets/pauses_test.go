@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -153,7 +154,7 @@ func TestADestroyThatCannotResumeFails(t *testing.T) {
 	t.Parallel()
 	d, b := training(t)
 	d.Run()
-	d.Cluster.Failing["Resume"] = &budget.NotPausedError{Reason: "the cluster refuses the change: a webhook says no"}
+	d.Cluster.Failing["Resume"] = &budget.NotPausedError{Why: reason.ChangeRefused("a webhook says no")}
 	if _, err := d.Budgets().Delete(context.Background(), b); err == nil || !strings.Contains(err.Error(), "a webhook says no") {
 		t.Errorf("the destroy says %v", err)
 	}

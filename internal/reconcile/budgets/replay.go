@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // LiveReplay is how a budget's limit, or any other, would have applied over all the time in the ledger.
@@ -16,7 +17,7 @@ type LiveReplay struct {
 	// CompleteFrom is from when the ledger contains the whole window; it may be in the future.
 	CompleteFrom time.Time
 	Coverage     int // the observed part of the time, in thousandths
-	Warnings     []string
+	Warnings     reason.Reasons
 }
 
 // Replay replays a budget from the beginning of the ledger until the time of the question. Nothing is
@@ -43,7 +44,7 @@ func (f *Flow) Replay(ctx context.Context, q Question) (LiveReplay, error) {
 		r.CompleteFrom = since
 	}
 	for _, loss := range h.LostSince(ledger.TimeOf(since)) {
-		r.Warnings = append(r.Warnings, lostTexts([]string{loss.Reason})...)
+		r.Warnings = append(r.Warnings, reason.PartLost(reason.NewForeign(loss.Reason)))
 	}
 	return r, nil
 }

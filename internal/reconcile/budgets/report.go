@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
@@ -114,7 +115,7 @@ type Report struct {
 	// The start of the ledger. Absent if the ledger covers the window, or if the loss was accepted.
 	KnownSince *time.Time `json:"known_since,omitempty"`
 	// Why an action is withheld because a part of the window is unknown.
-	Withheld string `json:"withheld,omitempty"`
+	Withheld reason.Reason `json:"withheld,omitzero"`
 	// AlertThresholds are the declared ones, in percent of the limit; Fired are those that were
 	// reported and have not re-armed.
 	AlertThresholds []int `json:"-"`
@@ -137,9 +138,9 @@ type Report struct {
 	// The outcome of the budget as a whole.
 	Outcome outcome.Outcome `json:"outcome"`
 	// Events of its workloads.
-	Messages []string `json:"notices,omitempty"`
+	Messages reason.Reasons `json:"notices,omitempty"`
 	// Warnings, which need attention.
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings reason.Reasons `json:"warnings,omitempty"`
 	// The error of a budget that failed.
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
@@ -74,7 +75,7 @@ func TestReportsNameTheLimit(t *testing.T) {
 // TestAFinishedPauseIsPausedBesideWhatItDoesNotReach: waiting for it would not end.
 func TestAFinishedPauseIsPausedBesideWhatItDoesNotReach(t *testing.T) {
 	t.Parallel()
-	unreached := budget.Unreached(budget.Pause, "Pod ml/bare", "uid", []string{"ml/bare"}, "it has no owner", time.Time{})
+	unreached := budget.Unreached(budget.Pause, "Pod ml/bare", "uid", []string{"ml/bare"}, reason.NoOwner(), time.Time{})
 	requested := budget.NewEffect(budget.Pause, "Job ml/train", "uid-2", []string{"ml/train-0"}, time.Time{})
 	for want, effects := range map[string][]budget.Effect{
 		"Paused": nil, "Paused,Ineffective": {unreached}, "Pausing": {requested}, "Pausing,Ineffective": {requested, unreached},

@@ -93,7 +93,7 @@ func TestDroppedRecordsLiftNothing(t *testing.T) {
 	for n := range 3 {
 		r := d.Run()
 		wantTold(t, r)
-		warnings := strings.Join(r.Budgets[0].Warnings, "\n")
+		warnings := strings.Join(r.Budgets[0].Warnings.Texts(), "\n")
 		if len(d.Cluster.Frozen) != 1 || !strings.Contains(warnings, "was already dropped") || !strings.Contains(warnings, "nothing in force is lifted") {
 			t.Errorf("run %d, with %s of 90 GPU-hours counted: frozen %v, warnings %q", n+1, reconciletest.Consumed(t, r), d.Cluster.Frozen, warnings)
 		}

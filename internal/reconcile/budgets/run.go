@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -54,7 +55,7 @@ type kind struct {
 	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
 	measured measured
 	// leftovers are warnings of objects that an older gpupool may have left in the cluster.
-	leftovers []string
+	leftovers reason.Reasons
 }
 
 // target is one budget that the run judges.
@@ -79,7 +80,7 @@ func (r *Run) Read(ctx context.Context) error {
 func (r *Run) Statuses() map[string]budget.Status { return r.kind.statuses }
 
 // Leftovers returns warnings of objects that an older gpupool may have left in the cluster.
-func (r *Run) Leftovers() []string { return r.kind.leftovers }
+func (r *Run) Leftovers() []string { return r.kind.leftovers.Texts() }
 
 // Reports returns the reports by name. A budget whose status could not be written failed.
 func (r *Run) Reports() []Report {
@@ -202,9 +203,7 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, text := range b.Warnings {
-		k.warnings.Add(text)
-	}
+	k.warnings.Warn(b.Warnings...)
 	previous, err := k.previousStatuses(ctx)
 	if err != nil {
 		return nil, nil, err

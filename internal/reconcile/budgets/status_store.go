@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -48,7 +49,7 @@ func (k *kind) irreplaceable(err error) error {
 		return err
 	}
 	if err != nil {
-		k.warnings.Add(err.Error())
+		k.warnings.Warn(reason.DocumentFailed(failure(err)))
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 			continue
 		}
 		if err := record.Remove(ctx, k.flow.Repository.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
-			k.warnings.Add(err.Error())
+			k.warnings.Warn(reason.DocumentFailed(failure(err)))
 		}
 	}
 }

@@ -175,11 +175,11 @@ func TestAnEvictionThatFailsAJobIsReported(t *testing.T) {
 	}
 	reasons := map[string][]string{}
 	for _, e := range answer.Events {
-		reasons["history of "+e.Pods[0].Name] = e.Reasons
+		reasons["history of "+e.Pods[0].Name] = e.Reasons.Texts()
 	}
 	for _, r := range dry.Decisions {
 		if of, ok := r.Decision.(budget.Decision); ok && of.Pod != nil {
-			reasons["plan of "+of.Pod.Name] = of.Reasons
+			reasons["plan of "+of.Pod.Name] = of.Reasons.Texts()
 		}
 	}
 	for what, fails := range map[string]bool{"history of a": true, "plan of a": true, "history of b": false, "plan of b": false} {

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -48,7 +49,7 @@ type LiveUsage struct {
 	Overlaps      []string       // other budgets that count some of the same pods
 	Pods          []PodUsed      // by namespace and name
 	Grants        []budget.Grant // in force, part of the limit
-	Warnings      []string
+	Warnings      reason.Reasons
 }
 
 // PodUsed is one pod that held GPUs in the window.
@@ -89,14 +90,13 @@ func (l *inquiry) answer(ctx context.Context, q Question) (LiveUsage, error) {
 	}
 	live := LiveUsage{
 		Declaration: d, At: l.at, Grants: granted.List, Usage: result.Usage, ExceededSince: result.ExceededSince, Overlaps: result.Overlaps,
-		Warnings: append(l.Warnings, lostTexts(result.Lost)...),
+		Warnings: append(l.Warnings, lostParts(result.Lost)...),
 	}
 	if d.GPUHours == "" {
 		live.Usage.Limit, live.Usage.ProjectedExhaustion, live.ExceededSince = 0, nil, nil
 	}
 	if result.Forgotten {
-		live.Warnings = append(live.Warnings, fmt.Sprintf("usage that ended before %s was already dropped when no budget's window needed it: usage may be "+
-			"higher", result.KnownSince.Format(time.RFC3339)))
+		live.Warnings = append(live.Warnings, reason.UsageDropped(reason.Instant{Time: *result.KnownSince}))
 	}
 	live.Pods, err = l.podsUsed(d)
 	return live, err
@@ -115,12 +115,11 @@ func (l *inquiry) grants(ctx context.Context, d budget.Declaration, q Question) 
 	return budget.Grants{List: list}, err
 }
 
-func lostTexts(lost []string) []string {
-	var texts []string
-	for _, reason := range lost {
-		texts = append(texts, "part of the ledger is lost, so usage may be higher: "+reason)
+func lostParts(lost []string) (list reason.Reasons) {
+	for _, document := range lost {
+		list = append(list, reason.PartLost(reason.NewForeign(document)))
 	}
-	return texts
+	return list
 }
 
 // inquiry is the data that answers a question.

@@ -2,10 +2,10 @@ package budgets
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -20,7 +20,7 @@ type State struct {
 	Deleting bool
 	// Status is that of the last run, with the present limit; nil before the first.
 	Status   *budget.Status
-	Warnings []string
+	Warnings reason.Reasons
 }
 
 // View reads a budget's record and last status, for a refresh or a data source. It takes no lock and
@@ -40,20 +40,20 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 		state.Declaration = r.Value.Declaration
 	}
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
-		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
+		state.Warnings = append(state.Warnings, f.records().DeletionUnfinished(state.Declaration))
 	}
 	status, known, err := f.Repository.BudgetStatus(ctx, state.Declaration)
 	granted, unread := record.Grants(f.Repository).Of(ctx, state.Declaration.UID)
 	if unread != nil {
-		state.Warnings = append(state.Warnings, unread.Error())
+		state.Warnings = append(state.Warnings, reason.DocumentFailed(failure(unread)))
 	}
 	for _, grant := range granted.InForce(f.now()) {
-		state.Warnings = append(state.Warnings, fmt.Sprintf("granted in addition to the declared %s: %s. To end the grant: gpupool release %s",
-			state.Declaration.GPUHours, grant, state.Declaration.Object()))
+		state.Warnings = append(state.Warnings, reason.GrantInForce(reason.Amount(state.Declaration.GPUHours), reason.NewForeign(grant.String()),
+			reason.Object(state.Declaration.Object())))
 	}
 	switch {
 	case err != nil: // the next run replaces it
-		state.Warnings = append(state.Warnings, err.Error())
+		state.Warnings = append(state.Warnings, reason.DocumentFailed(failure(err)))
 	case known:
 		limited, _ := status.Value.LimitedAt(granted.Grants, f.now())
 		state.Status = &limited

@@ -9,6 +9,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -20,7 +21,7 @@ type work struct {
 	declaration budget.Declaration
 	err         error // why it was not judged, or not deleted
 	deleted     bool  // with these messages
-	messages    []string
+	messages    reason.Reasons
 	enforcer    *enforcer // nil where it was not judged
 	judgement   judgement
 	actor       *actor  // of a budget with possible actions
@@ -90,7 +91,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	switch {
 	case w.report != nil:
 		if e.Why != nil { // the lock could not be released
-			w.warnings.Add(e.Why.Error())
+			w.warnings.Warn(reason.LockKept(failure(e.Why)))
 		}
 	case errors.As(e.Why, &gone): // destroyed budgets leave no status
 		a.giveUp(ctx, e)

@@ -151,7 +151,7 @@ func (w *world) unnamed(o observed) {
 	var stored []budgets.Description
 	for _, r := range o.report.Budgets {
 		enforces := r.Action == budget.Pause || r.Action == budget.Evict
-		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || !enforces || r.EnforceAt.After(r.AsOf) || r.Withheld != "" {
+		if !o.whole || !r.Observed || r.Exceeded == nil || !*r.Exceeded || !enforces || r.EnforceAt.After(r.AsOf) || !r.Withheld.IsZero() {
 			continue
 		}
 		if stored == nil {
@@ -188,7 +188,7 @@ func (w *world) named(o observed, stored []budgets.Description, name string) (ac
 		for _, e := range b.Effects {
 			text += string(e.Phase) + " " + e.String() + "\n"
 		}
-		text += strings.Join(b.Warnings, "\n")
+		text += strings.Join(b.Warnings.Texts(), "\n")
 	}
 	return acted, text
 }

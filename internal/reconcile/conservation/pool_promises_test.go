@@ -226,7 +226,7 @@ func (w *world) suspensions(o observed) {
 		}
 	}
 	for _, r := range o.report.SpotPools {
-		if r.Nodes != nil && strings.Contains(r.Nodes.ReplacingSuspended, "fail at once") && failed < 2 {
+		if r.Nodes != nil && strings.Contains(r.Nodes.ReplacingSuspended.String(), "fail at once") && failed < 2 {
 			w.violated(promiseResumes, "%s: %s, and %d may fail", r.Name, r.Nodes.ReplacingSuspended, failed)
 		}
 	}

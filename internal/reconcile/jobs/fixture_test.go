@@ -73,7 +73,7 @@ func (d *fixture) is(id string, state request.State) request.Job {
 		d.t.Fatal(err)
 	}
 	if job.State != state {
-		d.t.Errorf("the %s job is %s, want %s: %q, %+v", job.Type, job.State, state, job.Reasons, job.Error)
+		d.t.Errorf("the %s job is %s, want %s: %q, %+v", job.Type, job.State, state, job.Reasons.Texts(), job.Error)
 	}
 	return job
 }

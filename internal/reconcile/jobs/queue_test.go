@@ -287,7 +287,7 @@ func TestAPoolOfTheAPIExpires(t *testing.T) {
 		t.Errorf("after its expiry: %+v, tombstone %+v, %v", d.recorded().Value, tombstone.Value, err)
 	}
 	events := d.events("delete")
-	if len(events) != 1 || !strings.Contains(strings.Join(events[0].Reasons, " "), "requested by ann") {
+	if len(events) != 1 || !strings.Contains(strings.Join(events[0].Reasons.Texts(), " "), "requested by ann") {
 		t.Errorf("its events are %+v", events)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -37,7 +38,7 @@ type Effects interface {
 
 // Effect is what was done.
 type Effect struct {
-	Reasons  []string
+	Reasons  reason.Reasons
 	EventIDs []string
 }
 
@@ -124,7 +125,7 @@ func (r *Run) begin(ctx context.Context, job stored) error {
 	case value.State.Finished():
 		return nil
 	case overdue:
-		return r.complete(ctx, &claim{stored: job}, request.Expired, Effect{Reasons: []string{"no run claimed it in time"}}, nil)
+		return r.complete(ctx, &claim{stored: job}, request.Expired, Effect{Reasons: reason.Reasons{reason.NotClaimed()}}, nil)
 	}
 	c := &claim{repeated: value.State == request.Running}
 	var err error

@@ -106,7 +106,7 @@ func (m exposition) nodes(pools []spotpools.Report) {
 			nodes.WithLabelValues(p.Region, p.Name, state).Set(float64(n))
 		}
 		drains.WithLabelValues(p.Region, p.Name).Set(float64(p.Nodes.Draining))
-		suspended.WithLabelValues(p.Region, p.Name).Set(boolValue(p.Nodes.ReplacingSuspended != ""))
+		suspended.WithLabelValues(p.Region, p.Name).Set(boolValue(!p.Nodes.ReplacingSuspended.IsZero()))
 	}
 }
 

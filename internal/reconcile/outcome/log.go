@@ -59,7 +59,7 @@ func (p Reporter) LogDecision(ctx context.Context, r Result) {
 	if r.Error != nil {
 		attrs = append(attrs, r.Error.Attrs()...)
 	} else {
-		attrs = append(attrs, slog.String("detail", strings.Join(r.Reasons(), "; ")))
+		attrs = append(attrs, slog.String("detail", strings.Join(r.Reasons().Texts(), "; ")))
 	}
 	p.Logger().LogAttrs(ctx, level, r.Kind()+" "+string(r.Outcome), attrs...)
 }

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Event is one step of a run.
@@ -45,16 +47,21 @@ func (p Reporter) Report(object, message string, size *Size) {
 
 // Warnings are the warnings of one run, each once.
 type Warnings struct {
-	mu    sync.Mutex
-	texts []string
+	mu   sync.Mutex
+	list reason.Reasons
 }
 
-// Add adds a warning once.
-func (w *Warnings) Add(text string) {
+// Add adds a warning without a code once.
+func (w *Warnings) Add(text string) { w.Warn(reason.Remarks([]string{text})...) }
+
+// Warn adds each warning once.
+func (w *Warnings) Warn(list ...reason.Reason) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !slices.Contains(w.texts, text) {
-		w.texts = append(w.texts, text)
+	for _, r := range list {
+		if !slices.ContainsFunc(w.list, r.Same) {
+			w.list = append(w.list, r)
+		}
 	}
 }
 
@@ -62,5 +69,5 @@ func (w *Warnings) Add(text string) {
 func (w *Warnings) Texts() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]string{}, w.texts...)
+	return append([]string{}, w.list.Texts()...)
 }

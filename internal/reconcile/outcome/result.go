@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 type Decision interface {
 	// Heading returns its kind ("launch", "evict"), its object
 	// ("spot_pool/ap-singapore/train"), and the reasons.
-	Heading() (kind, object string, reasons []string)
+	Heading() (kind, object string, reasons reason.Reasons)
 	// Summary describes it on one line, without reasons.
 	Summary() string
 	// Verb is the start of Summary.
@@ -46,7 +47,7 @@ func (r Result) Kind() string { kind, _, _ := r.Heading(); return kind }
 func (r Result) Object() string { _, object, _ := r.Heading(); return object }
 
 // Reasons are the reasons of the decision.
-func (r Result) Reasons() []string { _, _, reasons := r.Heading(); return reasons }
+func (r Result) Reasons() reason.Reasons { _, _, reasons := r.Heading(); return reasons }
 
 // resultForm is a decision of a run, with its outcome.
 type resultForm struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 type workloadAPI struct{ *view }
@@ -93,7 +94,7 @@ func (c workloadAPI) Workload(ctx context.Context, w budget.Workload) (budget.Wo
 	return read(ctx, c.view, "Workload", func() (budget.WorkloadState, error) {
 		seen := c.Workloads[w.UID]
 		if seen == nil {
-			return budget.WorkloadState{}, &budget.NotPausedError{Workload: w, Reason: "it is gone", Gone: true}
+			return budget.WorkloadState{}, &budget.NotPausedError{Workload: w, Why: reason.WorkloadGone(), Gone: true}
 		}
 		return budget.WorkloadState{
 			Workload: seen.Workload, ResourceVersion: strconv.Itoa(seen.version), Replicas: seen.Replicas, Labels: seen.Labels,
@@ -111,8 +112,8 @@ func (c workloadAPI) Autoscaler(ctx context.Context, w budget.Workload) (budget.
 func (c workloadAPI) Pause(ctx context.Context, seen budget.WorkloadState) error {
 	return c.act(ctx, "Pause", seen.Name, func() error {
 		w := c.Workloads[seen.UID]
-		if reason := c.Refused[w.Name]; reason != "" {
-			return &budget.NotPausedError{Workload: seen.Workload, Reason: reason}
+		if why := c.Refused[w.Name]; why != "" {
+			return &budget.NotPausedError{Workload: seen.Workload, Why: budget.Obstacle(why)}
 		}
 		if strconv.Itoa(w.version) != seen.ResourceVersion {
 			return budget.ErrWorkloadChanged

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -68,7 +69,7 @@ func (l Lifecycle[D]) BeginDeletion(ctx context.Context, r Stored[D]) (Stored[D]
 
 // NoteDeletion queues the event of a begun deletion. Each process that resumes the deletion
 // does so, since the one that began it may have been killed before it reported.
-func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D], reasons ...string) {
+func (l Lifecycle[D]) NoteDeletion(o *Outbox, r Stored[D], reasons ...reason.Reason) {
 	d := r.Value.Declaration
 	uid, _ := d.Identity()
 	about := history.About{At: r.Value.UpdatedAt, Object: d.Object(), ObjectUID: uid, Actor: r.Value.UpdatedBy, Reasons: reasons}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -60,7 +61,7 @@ func (e *UndeclaredError) Error() string { return e.Absent.text() }
 
 // DeclaredTogether explains an undeclared budget during an apply: Terraform creates unrelated
 // resources in any order, so the budget may be next.
-const DeclaredTogether = "A budget that the same apply declares needs nothing but the next run of gpupool reconcile, which judges it."
+var DeclaredTogether = reason.DeclaredTogether().String()
 
 // Unwrap returns the error of the search.
 func (e *UndeclaredError) Unwrap() error { return e.Absent }

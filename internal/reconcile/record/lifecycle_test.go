@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -212,7 +213,7 @@ func TestDeletionByTheRecord(t *testing.T) {
 		t.Errorf("a begun deletion is resumed by any state: %+v, %v", resumed, err)
 	}
 	var outbox record.Outbox
-	l.NoteDeletion(&outbox, begun, "why")
+	l.NoteDeletion(&outbox, begun, reason.DeletionComplete())
 	if events := outbox.Take(); len(events) != 1 || events[0].Kind != history.Delete || events[0].ObjectUID != "uid-a" || !events[0].At.Equal(noon) {
 		t.Errorf("the events are %+v", events)
 	}

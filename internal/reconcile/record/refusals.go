@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // refusals are the reasons why a record of one kind is not created, changed or deleted.
@@ -47,8 +48,11 @@ func (f refusals[D]) stale(r Stored[D], d D) error {
 }
 
 // Unfinished reports an unfinished deletion.
-func (f refusals[D]) Unfinished(d D) string {
-	return fmt.Sprintf("the deletion of %s was begun and not finished: finish it with terraform destroy or gpupool reconcile", f.brief(d.Key()))
+func (f refusals[D]) Unfinished(d D) string { return f.DeletionUnfinished(d).String() }
+
+// DeletionUnfinished is Unfinished with its code.
+func (f refusals[D]) DeletionUnfinished(d D) reason.Reason {
+	return reason.DeletionUnfinished(reason.Word(f.brief(d.Key())))
 }
 
 func (f refusals[D]) another(d D, uid, advice string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -170,8 +171,8 @@ type nodeObservation struct {
 	others      node.Count // nodes of other pools
 	err         error
 	// remark says why cordons and marks of a pool without nodes stay, or why pods could not be
-	// counted; empty if neither is the case.
-	remark string
+	// counted; zero if neither is the case.
+	remark reason.Reason
 }
 
 // observePoolNodes observes a pool's nodes, and the health of other pools'. If the cluster is
@@ -188,16 +189,14 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodeObservation{remark: fmt.Sprintf("the cluster of %s cannot be cleaned up. Nodes may stay cordoned or marked, and a pool that adopts "+
-			"them then ignores their interruption notices. Bootstrap tokens may stay valid: %s", d.Object(), err)}
+		return nodeObservation{remark: reason.ClusterNotCleaned(reason.Object(d.Object()), reason.NewForeign(err.Error()))}
 	case err != nil:
 		return nodeObservation{err: err}
 	}
 	s := nodeObservation{observation: observed.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
 	s.observation.Elsewhere = o.claimed(ctx, d, s.observation, cloud.Instances)
 	if observed.uncounted != nil {
-		s.remark = fmt.Sprintf("it is unknown which instances of %s have pods with GPUs, and some of these may be terminated before others: %s", d.Object(),
-			observed.uncounted)
+		s.remark = reason.PodsUncounted(reason.Object(d.Object()), reason.NewForeign(observed.uncounted.Error()))
 	}
 	for _, n := range s.observation.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else the health of other pools does not matter

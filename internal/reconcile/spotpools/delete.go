@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -44,7 +45,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return nil, err
 	}
 	p, err := deletion{f}.terminateAndRemove(ctx, d, deadline, true)
-	return p.leftovers(), err
+	return p.leftovers().Texts(), err
 }
 
 // retry calls do until it succeeds, fails for good, or the deadline passes.
@@ -134,11 +135,11 @@ func (x deletion) terminateAndRemove(ctx context.Context, d spotpool.Declaration
 }
 
 // leftovers warns of what a deletion leaves in the cluster.
-func (p *pass) leftovers() []string {
+func (p *pass) leftovers() reason.Reasons {
 	warnings := slices.Clone(p.warnings)
 	if p.latest != nil && p.declaration.OnDestroy != spotpool.DestroyRetain { // else the marks were removed
 		for _, n := range p.latest.plan.NodesInUse {
-			warnings = append(warnings, n.Reason().String())
+			warnings = append(warnings, n.Reason())
 		}
 	}
 	return warnings

@@ -153,8 +153,8 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
 		return of
 	}
-	if nodes.remark != "" {
-		k.warnings.Add(nodes.remark)
+	if !nodes.remark.IsZero() {
+		k.warnings.Add(nodes.remark.String())
 	}
 	s := situation(d, observation, nodes, t.journal.Value, k.flow.gate(ctx, d), t.hold)
 	plan := decide.Decide(s)

@@ -27,7 +27,7 @@ func (a *actor) count(ctx context.Context) bool {
 	}
 	a.counted = true
 	counted := a.flow.observePoolNodes(ctx, p.declaration, a.journal.Value, a.observation, actMaxAge, true)
-	if counted.remark != "" {
+	if !counted.remark.IsZero() {
 		p.warnings = append(p.warnings, counted.remark)
 	}
 	if !counted.observation.Pods {

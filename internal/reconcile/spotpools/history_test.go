@@ -152,7 +152,7 @@ func TestAPriceIsToldOncePerChange(t *testing.T) {
 		var got []string
 		for _, e := range w.told() {
 			if e.Kind == history.Price {
-				got = append(got, strings.Join(append([]string{e.Offering.AvailabilityZone, e.ChargeType, e.Price}, e.Reasons...), " "))
+				got = append(got, strings.Join(append([]string{e.Offering.AvailabilityZone, e.ChargeType, e.Price}, e.Reasons.Texts()...), " "))
 			}
 		}
 		slices.Sort(got)

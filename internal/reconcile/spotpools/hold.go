@@ -132,14 +132,14 @@ func (h holder) releaseHolds(ctx context.Context, held *Held, r exception.Releas
 // progress would overwrite the journal.
 func (h holder) resumeReplacing(ctx context.Context, d spotpool.Declaration) (suspended string, err error) {
 	j, err := h.loadJournal(ctx, d)
-	if err != nil || j.Value.FailingEarly(d) == "" {
+	if err != nil || j.Value.FailingEarly(d).IsZero() {
 		return "", err
 	}
 	err = h.records().Locked(ctx, d, func(ctx context.Context) error {
 		if j, err = h.loadJournal(ctx, d); err != nil {
 			return err
 		}
-		if suspended = j.Value.FailingEarly(d); suspended == "" {
+		if suspended = j.Value.FailingEarly(d).String(); suspended == "" {
 			return nil
 		}
 		value := j.Value

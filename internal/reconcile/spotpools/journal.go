@@ -93,8 +93,8 @@ func (k *journals) keepJournal(ctx context.Context, d spotpool.Declaration, j do
 
 // journalLost returns the error of a pool that stays short because its journal was lost.
 func journalLost(p decide.Plan) error {
-	if why := p.Journal.LossReason(); why != "" && p.Shortfall > 0 {
-		return errors.New(why)
+	if why := p.Journal.LossReason(); !why.IsZero() && p.Shortfall > 0 {
+		return errors.New(why.String())
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestADestroyLeavesNodesOfOtherMachines(t *testing.T) {
 			if p := report.SpotPools[0]; !p.Deleted {
 				w.t.Errorf("the run reports %+v", p)
 			}
-			return report.SpotPools[0].Warnings
+			return report.SpotPools[0].Warnings.Texts()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

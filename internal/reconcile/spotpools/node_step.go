@@ -3,12 +3,12 @@ package spotpools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -109,17 +109,16 @@ func (a *actor) changeNode(n node.Node, change func(*node.Node)) {
 // pool no longer has nodes. A failure is a warning, since the next run retries.
 func (a *actor) mark(ctx context.Context, p decide.Plan) {
 	uid := a.pass.declaration.UID
-	a.eachNode(ctx, p.Marked, func(c Cluster, n node.Node) error { return c.UnmarkNode(ctx, n, uid) }, "",
-		"still has the pool's mark, so another pool would ignore its interruption notices")
+	a.eachNode(ctx, p.Marked, func(c Cluster, n node.Node) error { return c.UnmarkNode(ctx, n, uid) }, "", reason.MarkKept)
 	if a.pass.destroys && a.pass.declaration.OnDestroy == spotpool.DestroyRetain {
 		return
 	}
-	a.eachNode(ctx, p.Unmarked, func(c Cluster, n node.Node) error { return c.MarkNode(ctx, n, uid) }, uid,
-		"has no mark of the pool, and would not be deleted once its instance is gone")
+	a.eachNode(ctx, p.Unmarked, func(c Cluster, n node.Node) error { return c.MarkNode(ctx, n, uid) }, uid, reason.MarkMissing)
 }
 
 // eachNode changes the marks of nodes, until one fails.
-func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster, node.Node) error, marked, failed string) {
+func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster, node.Node) error, marked string,
+	failed func(reason.Node, reason.Foreign) reason.Reason) {
 	for _, n := range nodes {
 		cluster, err := a.cluster(ctx)
 		if err == nil {
@@ -128,7 +127,7 @@ func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, fmt.Sprintf("node %s %s: %s", n.Name, failed, err))
+			a.pass.warnings = append(a.pass.warnings, failed(reason.Node(n.Name), reason.NewForeign(err.Error())))
 			return
 		default:
 			a.changeNode(n, func(n *node.Node) { n.Pool = marked })

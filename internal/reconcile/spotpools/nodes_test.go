@@ -272,7 +272,7 @@ func TestAMachineThatNeverJoins(t *testing.T) {
 		}
 	}
 	report := w.mustRun(reconcile.RunOptions{})
-	if n := w.Launched(); n != 3 || !strings.Contains(strings.Join(report.SpotPools[0].Warnings, "\n"), "in a row failed before") {
+	if n := w.Launched(); n != 3 || !strings.Contains(strings.Join(report.SpotPools[0].Warnings.Texts(), "\n"), "in a row failed before") {
 		t.Errorf("%d were launched in all, and the run warns of %q", n, report.SpotPools[0].Warnings)
 	}
 	w.Cluster.JoinNone(false)
@@ -465,7 +465,7 @@ func TestANodeOfAnotherPoolKeepsNoInstanceFromBeingJudged(t *testing.T) {
 	if p.Nodes == nil || p.Nodes.Unknown != 0 || p.Nodes.Joining != 2 {
 		t.Errorf("the nodes are %+v", p.Nodes)
 	}
-	if got := strings.Join(p.Warnings, "\n"); !strings.Contains(got, "node node-"+other+" is "+other) || strings.Contains(got, "drain") {
+	if got := strings.Join(p.Warnings.Texts(), "\n"); !strings.Contains(got, "node node-"+other+" is "+other) || strings.Contains(got, "drain") {
 		t.Errorf("the warnings are %q", got)
 	}
 	w.Cluster.Change("node-"+other, func(m *reconciletest.Machine) { m.Addresses = []string{w.addressOf(d)} })

@@ -65,8 +65,8 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	if err := nodes.refusal(); err != nil {
 		return err
 	}
-	if nodes.remark != "" {
-		state.Warnings = append(state.Warnings, nodes.remark)
+	if !nodes.remark.IsZero() {
+		state.Warnings = append(state.Warnings, nodes.remark.String())
 	}
 	if nodes.err != nil {
 		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err))

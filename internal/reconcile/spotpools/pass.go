@@ -19,8 +19,8 @@ type pass struct {
 	gone        map[string]bool // recorded IDs that are certainly gone
 	nodes       nodeObservation // the last observation of its cluster
 	results     []outcome.Result
-	messages    []string         // what happened to instances, from all observations of the pass
-	warnings    []string         // in addition to the plan's
+	messages    reason.Reasons   // what happened to instances, from all observations of the pass
+	warnings    reason.Reasons   // in addition to the plan's
 	latest      *poolObservation // nil before the first one
 	// failure is the first failure; nil if there is none.
 	failure error
@@ -36,10 +36,8 @@ type pass struct {
 // they are in the journal, no later plan repeats them.
 func (p *pass) note(plan decide.Plan, o spotpool.Observation) {
 	p.latest = &poolObservation{plan: plan, observation: o}
-	for _, text := range plan.Messages {
-		if !slices.Contains(p.messages, text) {
-			p.messages = append(p.messages, text)
-		}
+	for _, message := range plan.Messages {
+		p.messages = p.messages.With(message)
 	}
 }
 
@@ -51,6 +49,6 @@ func (p *pass) plan() *decide.Plan {
 	}
 	plan := p.latest.plan
 	plan.Messages = p.messages
-	plan.Warnings = slices.Concat(reason.Remarks(p.warnings), plan.Warnings)
+	plan.Warnings = slices.Concat(p.warnings, plan.Warnings)
 	return &plan
 }

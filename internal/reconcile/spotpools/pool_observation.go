@@ -46,7 +46,7 @@ func (l *poolObservation) left() []string {
 			text += ", " + drain
 		}
 		if m.Match.Standing == node.Contested {
-			text += ", ambiguous node: " + m.Match.Why
+			text += ", ambiguous node: " + m.Match.Why.String()
 		}
 		left = append(left, text)
 	}

@@ -2,11 +2,11 @@ package spotpools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -54,7 +54,7 @@ func (f *Flow) previewResumed(ctx context.Context, d spotpool.Declaration, begun
 		return decide.Plan{}, err
 	}
 	plan := decide.Decide(situation(d, o, f.observePoolNodes(ctx, d, j.Value, o, sharedMaxAge, false), j.Value, f.gate(ctx, d), nil))
-	plan.Messages = slices.Insert(plan.Messages, 0, fmt.Sprintf("resumes an interrupted creation: has %d", plan.Total))
+	plan.Messages = slices.Insert(plan.Messages, 0, reason.CreationResumed(reason.Count(plan.Total)))
 	return plan, nil
 }
 

@@ -62,7 +62,7 @@ func TestAPreviewCountsWhatACutCreationLeft(t *testing.T) {
 				asked += decision.Count
 			}
 		}
-		if asked != launches || len(plan.Messages) == 0 || plan.Messages[0] != "resumes an interrupted creation: has 3" {
+		if asked != launches || len(plan.Messages) == 0 || plan.Messages[0].String() != "resumes an interrupted creation: has 3" {
 			t.Errorf("for a minimum of %d it launches %d, and says %q", minimum, asked, plan.Messages)
 		}
 	}

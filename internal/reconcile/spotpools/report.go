@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -40,9 +41,9 @@ type Report struct {
 	// All reasons why the pool stays below its minimum. The binding one is first.
 	ShortReasons spotpool.Reasons `json:"short_reasons,omitempty"`
 	// Events of its instances.
-	Messages []string `json:"notices,omitempty"`
+	Messages reason.Reasons `json:"notices,omitempty"`
 	// Warnings, which need attention.
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings reason.Reasons `json:"warnings,omitempty"`
 	// The error of a pool that failed.
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }
@@ -104,7 +105,7 @@ func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Currency, report.Gate = new(p.Counts), cmp.Or(p.Currency, d.Currency), newGateReport(d, *p)
 		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
-		report.Messages, report.Warnings = p.Messages, p.Warnings.Texts()
+		report.Messages, report.Warnings = p.Messages, p.Warnings
 	}
 	return report
 }

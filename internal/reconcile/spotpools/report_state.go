@@ -38,7 +38,7 @@ func (p Report) lacking() state.State {
 		return state.OnHold
 	case p.Counts != nil && p.Shortfall > 0:
 		return state.Short
-	case p.Nodes != nil && (p.Nodes.ReplacingSuspended != "" || p.Nodes.NodeStates != nil && p.Nodes.Unknown > 0):
+	case p.Nodes != nil && (!p.Nodes.ReplacingSuspended.IsZero() || p.Nodes.NodeStates != nil && p.Nodes.Unknown > 0):
 		return state.Degraded
 	}
 	return ""

@@ -3,16 +3,14 @@ package spotpools
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // settle waits until launched instances run and terminated ones are gone. If something turns
@@ -103,29 +101,29 @@ func (p *pass) awaitsOutcome() bool {
 
 // warnUnsettled warns of what was still in progress when the wait ended.
 func (p *pass) warnUnsettled(ctx context.Context, wait time.Duration) {
-	why := "after " + spotpool.Duration(wait).String()
+	when := reason.AfterWait(reason.Duration(wait))
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		why = "at the interrupt"
+		when = reason.AtInterrupt()
 	}
 	if p.latest == nil {
-		p.warnings = append(p.warnings, why+", the pool had not been observed; the next apply or reconcile resumes")
+		p.warnings = append(p.warnings, reason.NotObserved(when))
 		return
 	}
 	launching, terminating := p.latest.inProgress()
-	var waits []string
+	var waits reason.Clauses
 	if launching > 0 {
-		waits = append(waits, fmt.Sprintf("%d %s still launching", launching, wording.Plural(launching, "instance was", "instances were")))
+		waits = append(waits, reason.StillLaunching(reason.Count(launching)))
 	}
 	if terminating > 0 {
-		waits = append(waits, fmt.Sprintf("%d %s still terminating", terminating, wording.Plural(terminating, "instance was", "instances were")))
+		waits = append(waits, reason.StillTerminating(reason.Count(terminating)))
 	}
 	if drains := p.drainTexts(); len(drains) > 0 {
-		waits = append(waits, fmt.Sprintf("%d %s being drained: %s", len(drains), wording.Plural(len(drains), "node was", "nodes were"), wording.Some(drains)))
+		waits = append(waits, reason.StillDraining(reason.Count(len(drains)), drains))
 	}
 	if len(waits) == 0 {
-		waits = append(waits, "the pool had not settled")
+		waits = append(waits, reason.Unsettled())
 	}
-	p.warnings = append(p.warnings, fmt.Sprintf("%s, %s; the next apply or reconcile resumes", why, strings.Join(waits, ", and ")))
+	p.warnings = append(p.warnings, reason.NotSettled(when, waits))
 }
 
 // drainTexts returns, for people, what the drains wait for, and until when.

@@ -47,14 +47,14 @@ func newState(p *pass) State {
 	if p.failure != nil {
 		state.Warnings = append(state.Warnings, p.failure.Error())
 	}
-	if p.nodes.remark != "" {
-		state.Warnings = append(state.Warnings, p.nodes.remark)
+	if !p.nodes.remark.IsZero() {
+		state.Warnings = append(state.Warnings, p.nodes.remark.String())
 	}
 	if p.nodes.err != nil {
 		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err))
 	}
 	if plan == nil {
-		state.Warnings = append(state.Warnings, p.warnings...)
+		state.Warnings = append(state.Warnings, p.warnings.Texts()...)
 	} else {
 		state.Warnings = append(state.Warnings, plan.Warnings.Texts()...)
 	}

@@ -98,8 +98,8 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 		return true, fmt.Sprintf("of its %s, joining: %d", wording.Count(p.Nodes.All(), "node"), joining)
 	case p.Gate != nil && p.Gate.Closed:
 		return false, p.Gate.Reason
-	case p.Nodes != nil && p.Nodes.ReplacingSuspended != "":
-		return false, "replacing its nodes is suspended: " + p.Nodes.ReplacingSuspended
+	case p.Nodes != nil && !p.Nodes.ReplacingSuspended.IsZero():
+		return false, "replacing its nodes is suspended: " + p.Nodes.ReplacingSuspended.String()
 	case p.Shortfall > 0 && len(p.Short) > 0:
 		return false, strings.Join(p.Short, "; ")
 	case p.Total >= p.Maximum && p.Minimum == p.Maximum:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -51,7 +52,7 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 		"cooling down, or above a cap": {of(1, 1, func(p *Report) {
 			p.Short = []string{"spot A: cooling down", "spot B: above max_hourly_cost"}
 		}), false, "spot A: cooling down; spot B: above max_hourly_cost"},
-		"replacing is suspended": {of(2, 2, func(p *Report) { p.Nodes.ReplacingSuspended = "2 of the pool's 2 nodes fail at once" }), false,
+		"replacing is suspended": {of(2, 2, func(p *Report) { p.Nodes.ReplacingSuspended = reason.NodesFail(2, 2) }), false,
 			"replacing its nodes is suspended: 2 of the pool's 2 nodes fail at once"},
 		"machines join":       {of(4, 4, func(p *Report) { p.Nodes.Ready, p.Nodes.Joining = 3, 1 }), true, "of its 4 nodes, joining: 1"},
 		"it was not observed": {of(0, 0, func(p *Report) { p.Counts = nil }), false, "it could not be observed"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -167,10 +168,7 @@ func (a tokenStep) noteNotDeleted(ctx context.Context, err error) {
 		a.fail(ctx, a.d, fmt.Errorf("bootstrap token %s may stay valid until it expires: %w", a.d.BootstrapTokenID, err))
 		return
 	}
-	text := fmt.Sprintf("bootstrap token %s of launch %d could not be deleted; the next run retries: %s", a.d.BootstrapTokenID, a.d.Sequence, err)
-	if !slices.Contains(a.pass.warnings, text) {
-		a.pass.warnings = append(a.pass.warnings, text)
-	}
+	a.pass.warnings = a.pass.warnings.With(reason.TokenKept(reason.Word(a.d.BootstrapTokenID), reason.Count(a.d.Sequence), reason.NewForeign(err.Error())))
 	a.noteFailure(ctx, a.d, err)
 }
 

@@ -241,7 +241,7 @@ func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	w.allJoin()
 	made := w.onlyToken()
 	p := w.mustRun(reconcile.RunOptions{}).SpotPools[0]
-	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings, "\n"), made.ID+" of launch 1 could not be deleted") {
+	if p.Outcome != outcome.Done || !strings.Contains(strings.Join(p.Warnings.Texts(), "\n"), made.ID+" of launch 1 could not be deleted") {
 		t.Errorf("the run says %s (%+v), and warns of %q", p.Outcome, p.Error, p.Warnings)
 	}
 	d.Minimum = 3

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -34,7 +35,7 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		p.declaration = r.Value.Declaration
 		if r.Value.Phase == declaration.Deleting {
 			unfinished = f.records().Unfinished(d)
-			p.warnings = append(p.warnings, unfinished)
+			p.warnings = append(p.warnings, reason.Remarks([]string{unfinished})...)
 			return nil
 		}
 		return p.act(ctx)

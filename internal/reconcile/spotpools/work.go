@@ -80,8 +80,8 @@ func (w *work) decide(ctx context.Context) error {
 	if err := nodes.refusal(); err != nil {
 		return err
 	}
-	if nodes.remark != "" {
-		w.warnings.Add(nodes.remark)
+	if !nodes.remark.IsZero() {
+		w.warnings.Add(nodes.remark.String())
 	}
 	plan := decide.Decide(situation(d, observation, nodes, w.flow.unreported(j), w.gate, w.target.hold))
 	w.seen, w.trouble = &plan, cmp.Or(gateErr, nodes.err, journalLost(plan))
@@ -154,7 +154,7 @@ func (w *work) reportDeletion(e loop.Ending) (Report, []outcome.Result) {
 	if w.deleted {
 		d.Minimum, d.Maximum = 0, 0
 		plan = &decide.Plan{Result: decide.Result{
-			Messages: []string{"its deletion is complete: no instance is left"}, Warnings: reason.Remarks(w.pass.leftovers()),
+			Messages: reason.Reasons{reason.DeletionComplete()}, Warnings: w.pass.leftovers(),
 		}}
 	} else if last := w.pass.plan(); last != nil {
 		plan = last

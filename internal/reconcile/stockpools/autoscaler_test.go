@@ -28,10 +28,10 @@ func TestAnAutoscalerOnAStockPoolIsReported(t *testing.T) {
 						return strings.Contains(text, "HorizontalPodAutoscaler auto scales it")
 					})
 				}
-				if x := d.explained(); warns(x.Warnings) != scales {
+				if x := d.explained(); warns(x.Warnings.Texts()) != scales {
 					t.Errorf("before a run it warns %q", x.Warnings)
 				}
-				if got := d.report(d.Run()); warns(got.Warnings) != scales || d.replicas() != 2 {
+				if got := d.report(d.Run()); warns(got.Warnings.Texts()) != scales || d.replicas() != 2 {
 					t.Errorf("a run warns %q, and it has %d pods", got.Warnings, d.replicas())
 				}
 			}

@@ -104,7 +104,7 @@ func TestAnExceededBudgetKeepsThePoolFromGrowing(t *testing.T) {
 	}
 	d.is(2, decide.Degraded)
 	viewed, err := d.Process().StockPools().View(context.Background(), state.Declaration)
-	if err != nil || !slices.ContainsFunc(viewed.Warnings, func(text string) bool {
+	if err != nil || !slices.ContainsFunc(viewed.Warnings.Texts(), func(text string) bool {
 		return strings.Contains(text, "it cannot grow: budget/team-a is used up")
 	}) {
 		t.Errorf("a refresh warns %q: %v", viewed.Warnings, err)
@@ -131,12 +131,12 @@ func TestUndeclaredBudgetIsReportedAtPlan(t *testing.T) {
 		t.Errorf("of a budget that is declared, a plan reports %v", err)
 	}
 	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
-	if text := strings.Join(created.Warnings, "\n"); !strings.Contains(text, record.DeclaredTogether) {
+	if text := strings.Join(created.Warnings.Texts(), "\n"); !strings.Contains(text, record.DeclaredTogether) {
 		t.Errorf("a creation warns %q", text)
 	}
 	within := d.report(d.Run()).Of(decide.WithinBudget)
-	if within.Status != "Unknown" || !strings.Contains(within.Message, `budget/team-x is not declared: `) ||
-		!strings.Contains(within.Message, `did you mean "team-a"?`) {
+	if within.Status != "Unknown" || !strings.Contains(within.Message.String(), `budget/team-x is not declared: `) ||
+		!strings.Contains(within.Message.String(), `did you mean "team-a"?`) {
 		t.Errorf("of a name that is misspelled, a run says %+v", within)
 	}
 }
@@ -247,7 +247,7 @@ func TestABudgetDeclaredMeanwhileIsNotJudgedYet(t *testing.T) {
 		d.budget(budget.AlertOnly)
 	})
 	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-a" })
-	if text := strings.Join(created.Warnings, "\n"); !strings.Contains(text, "it has no status in the store") || strings.Contains(text, "not declared") ||
+	if text := strings.Join(created.Warnings.Texts(), "\n"); !strings.Contains(text, "it has no status in the store") || strings.Contains(text, "not declared") ||
 		strings.Contains(text, record.DeclaredTogether) {
 		t.Errorf("a creation warns %q", text)
 	}

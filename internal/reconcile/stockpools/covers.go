@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -128,9 +129,7 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
-			covers = append(covers, decide.Cover{
-				Budget: of.Key, Unknown: true, Reason: fmt.Sprintf("whether budget/%s covers it is unknown: %v", of.Key, of.Err),
-			})
+			covers = append(covers, decide.Cover{Budget: of.Key, Unknown: true, Reason: reason.CoverUnknown(budgetObject(of.Key), reason.NewForeign(of.Err.Error()))})
 		case of.Err == nil && left && counted == nil:
 			c := l.cover(ctx, of, pods[:1], pods, now)
 			c.ByDrift, c.ByPods, c.WaitsUntil = false, true, since.Add(budget.EffectTimeout)
@@ -170,8 +169,10 @@ func (l limit) countsNone(p *pass) bool {
 }
 
 func unknown(name string, err error) decide.Cover {
-	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("usage of budget/%s is unknown: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: reason.UsageUnknown(budgetObject(name), reason.NewForeign(err.Error()))}
 }
+
+func budgetObject(name string) reason.Object { return reason.Object("budget/" + name) }
 
 // undeclared returns the cover of a named budget without a record in the store.
 func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
@@ -180,7 +181,7 @@ func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 		_, err = l.status(ctx, r.Value)
 		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
 	}
-	return decide.Cover{Budget: name, Unknown: true, Reason: fmt.Sprintf("budget/%s is not declared: %v", name, err)}
+	return decide.Cover{Budget: name, Unknown: true, Reason: reason.BudgetMissing(budgetObject(name), reason.NewForeign(err.Error()))}
 }
 
 // cover returns the effect of a budget on a pool, given the pods that it counts.
@@ -194,25 +195,26 @@ func (l *limits) cover(ctx context.Context, of limit, counted, pods []podTemplat
 	if !c.Exceeded {
 		return c
 	}
-	by, unsure := "", ""
+	var unsure reason.Reason
 	switch {
 	case counted == nil: // only the pool names it
-		counted, unsure = pods[:1], "the budget counts no resources of its pods"
+		counted, unsure = pods[:1], reason.NoResourcesCounted()
 	case !slices.ContainsFunc(counted, of.certainlyUsesGPUs):
-		unsure = "its template does not show whether its pods hold GPUs"
+		unsure = reason.TemplateUncertain()
 	}
+	usedUp := reason.UsedUp
 	if c.ByDrift {
-		by = ", which counts its pods because of undeclared labels of its Deployment,"
+		usedUp = reason.UsedUpByDrift
 	}
-	c.Reason = fmt.Sprintf("budget/%s%s is used up: %s of %s GPU-hours", name, by, budget.Hours(status.Usage.Consumed), budget.Hours(status.Usage.Limit))
+	c.Reason = usedUp(budgetObject(name), reason.Amount(budget.Hours(status.Usage.Consumed)), reason.Amount(budget.Hours(status.Usage.Limit)))
 	leaves := func(p podTemplate) bool {
 		return !of.declaration.Stops(status, p.set, l.Repository.Store.Location().Namespace, now)
 	}
 	if slices.ContainsFunc(counted, leaves) {
 		return c
 	}
-	if c.Pauses = unsure == ""; !c.Pauses {
-		c.Reason += "; it is not paused, since " + unsure
+	if c.Pauses = unsure.IsZero(); !c.Pauses {
+		c.Reason = reason.UsedUpNotPaused(c.Reason, unsure)
 	}
 	return c
 }

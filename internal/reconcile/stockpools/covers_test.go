@@ -161,10 +161,11 @@ func TestABudgetThatCantBeReadHoldsWhatItMayCover(t *testing.T) {
 				}
 				return
 			}
-			if d.replicas() != 2 || within.Status != "Unknown" || strings.Count(within.Message, "team-b") == 0 || !strings.Contains(within.Message, c.says) {
+			text := within.Message.String()
+			if d.replicas() != 2 || within.Status != "Unknown" || strings.Count(text, "team-b") == 0 || !strings.Contains(text, c.says) {
 				t.Errorf("it has %d pods: %+v", d.replicas(), within)
 			}
-			if len(got.Warnings) > 0 || len(state.Warnings) != 1 || !strings.Contains(state.Warnings[0], within.Message) {
+			if len(got.Warnings) > 0 || len(state.Warnings) != 1 || !strings.Contains(state.Warnings[0].String(), within.Message.String()) {
 				t.Errorf("a run warns %q, and Terraform %q", got.Warnings, state.Warnings)
 			}
 		})
@@ -268,7 +269,7 @@ func TestLiveDeploymentIsCounted(t *testing.T) {
 				return
 			}
 			if len(x.Budgets) != 1 || !x.Budgets[0].Exceeded || x.Budgets[0].Unknown || x.Budgets[0].Pauses != c.pauses ||
-				!strings.Contains(x.Budgets[0].Reason, c.says) {
+				!strings.Contains(x.Budgets[0].Reason.String(), c.says) {
 				t.Fatalf("it is covered by %+v", x.Budgets)
 			}
 			if paused := x.Desired == 0; paused != c.pauses {

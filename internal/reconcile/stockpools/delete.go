@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -17,12 +16,12 @@ import (
 
 // Delete destroys a stock pool. It deletes the Deployment and its pods, or retains them as
 // declared. Once they are gone, it removes the record. It waits for that without the pool's
-// lock. The next destroy or run resumes an interrupted deletion. The notice reports what was
+// lock. The next destroy or run resumes an interrupted deletion. The notices report what was
 // left.
-func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Duration) (notice string, err error) {
+func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Duration) (notices reason.Reasons, err error) {
 	c, err := f.connectOwn(ctx, d)
 	if err != nil {
-		return "", fmt.Errorf("%s is not destroyed: %w", d.Object(), err)
+		return nil, fmt.Errorf("%s is not destroyed: %w", d.Object(), err)
 	}
 	defer f.report(ctx)
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -42,11 +41,11 @@ func (f *Flow) Delete(ctx context.Context, d stockpool.Declaration, wait time.Du
 			return err
 		})
 		if err != nil || of.gone {
-			return of.notice, err
+			return of.notices, err
 		}
 		select {
 		case <-ctx.Done():
-			return of.notice, &terminatingError{d.Object(), of.ending}
+			return of.notices, &terminatingError{d.Object(), of.ending}
 		case <-time.After(f.pollInterval()):
 		}
 	}
@@ -70,9 +69,9 @@ func (e *terminatingError) Error() string {
 
 // clearing is the progress of a deletion.
 type clearing struct {
-	gone   bool
-	ending int    // pods that terminate without a Deployment
-	notice string // about what was left
+	gone    bool
+	ending  int            // pods that terminate without a Deployment
+	notices reason.Reasons // about what was left
 }
 
 // clear deletes the pool's own Deployment. Once it is gone and no pod is terminating, clear
@@ -96,17 +95,17 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 	mine := decide.Situation{Declaration: d, Journal: j.Value, Observation: observation}.Mine()
 	switch live := observation.Deployment; {
 	case live != nil && !mine:
-		of.notice = fmt.Sprintf("the Deployment %s (uid %s) is not managed by gpupool and was left", d.Key(), live.UID)
+		of.notices = reason.Reasons{reason.ForeignLeft(reason.Word(d.Key()), reason.Word(live.UID))}
 	case live != nil && d.OnDestroy == stockpool.DestroyRetain:
-		of.notice = fmt.Sprintf("the Deployment %s was left and is no longer managed", d.Key())
+		left := reason.Retained(reason.Word(d.Key()))
 		if j.Value.PausedSince != nil && observation.Replicas() == 0 {
 			if err := c.cluster.ScaleStock(ctx, live, d.Replicas); err != nil {
 				return of, fmt.Errorf("%s is not destroyed: a budget had paused it, and its Deployment could not be scaled back to %d: %w",
 					d.Object(), d.Replicas, err)
 			}
-			of.notice += fmt.Sprintf(". A budget had paused it, and it has its %s again: budgets pause it like any other Deployment",
-				wording.Count(d.Replicas, "replica"))
+			left = reason.RetainedSize(left, reason.Count(d.Replicas))
 		}
+		of.notices = reason.Reasons{left}
 	case live != nil:
 		if live.DeletionTimestamp == nil {
 			err = c.cluster.DeleteStock(ctx, live)
@@ -120,8 +119,7 @@ func (c connection) clear(ctx context.Context, r stored) (of clearing, err error
 	of.gone = true
 	unreported, err := c.forget(ctx, r, j)
 	if unreported > 0 {
-		lacks := "the history lacks its destroy event, which is lost"
-		of.notice = strings.Join(slices.DeleteFunc([]string{of.notice, lacks}, func(text string) bool { return text == "" }), "; ")
+		of.notices = append(of.notices, reason.DestroyLost())
 	}
 	return of, err
 }
@@ -142,8 +140,7 @@ func remainingPods(d stockpool.Declaration, pods []stockpool.Pod) (of clearing) 
 	case d.OnDestroy == stockpool.DestroyRetain:
 		of.ending = 0
 	case len(running) > 0:
-		of.notice = fmt.Sprintf("its Deployment was deleted before, and its pods %s in the namespace %s were left: delete them if they are not needed",
-			wording.Some(running), d.Namespace)
+		of.notices = reason.Reasons{reason.PodsLeftRunning(running, reason.Word(d.Namespace))}
 	}
 	return of
 }

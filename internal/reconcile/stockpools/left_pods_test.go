@@ -36,8 +36,8 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 		t.Errorf("a run says %+v", r.StockPools)
 	}
 	d.Cluster.LeaveStockPods(key)
-	if notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || notice != "" || d.stocked() != 0 {
-		t.Errorf("it says %q, %v, and %d documents are left", notice, err, d.stocked())
+	if notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || len(notices) > 0 || d.stocked() != 0 {
+		t.Errorf("it says %q, %v, and %d documents are left", notices, err, d.stocked())
 	}
 }
 
@@ -50,9 +50,10 @@ func TestADestroyNamesPodsThatStay(t *testing.T) {
 	d.Cluster.Put(key, nil)
 	d.Cluster.LeaveStockPods(key, append(pods, stockpool.Pod{Name: "over", Phase: "Failed"})...)
 	acts := len(d.Cluster.Acts)
-	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || !strings.Contains(notice, pods[0].Name) || !strings.Contains(notice, pods[1].Name) || strings.Contains(notice, "over") {
-		t.Errorf("it says %q, %v", notice, err)
+	notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	text := strings.Join(notices.Texts(), "; ")
+	if err != nil || !strings.Contains(text, pods[0].Name) || !strings.Contains(text, pods[1].Name) || strings.Contains(text, "over") {
+		t.Errorf("it says %q, %v", notices, err)
 	}
 	if len(d.Cluster.Acts) != acts || len(d.Cluster.StockPods(key)) != 3 || d.stocked() != 0 {
 		t.Errorf("it did %q; %d pods and %d documents are left", d.Cluster.Acts[acts:], len(d.Cluster.StockPods(key)), d.stocked())
@@ -65,8 +66,8 @@ func TestADestroySaysThatTheHistoryLacksIt(t *testing.T) {
 	d := newFixture(t)
 	state := d.create()
 	m := &faults.Process{Fault: faults.Fault{On: "Write history", Times: 1 << 30}}
-	notice, err := d.ProcessBy(m).StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || !strings.Contains(notice, "the history lacks its destroy event") || d.stocked() != 0 {
-		t.Errorf("it says %q, %v; %d documents are left", notice, err, d.stocked())
+	notices, err := d.ProcessBy(m).StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || !strings.Contains(strings.Join(notices.Texts(), "; "), "the history lacks its destroy event") || d.stocked() != 0 {
+		t.Errorf("it says %q, %v; %d documents are left", notices, err, d.stocked())
 	}
 }

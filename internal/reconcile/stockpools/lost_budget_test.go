@@ -57,8 +57,8 @@ func TestAPausedPoolStaysPausedIfTheRecordOfItsBudgetIsLost(t *testing.T) {
 				r := d.run()
 				got := d.report(r)
 				within := got.Of(decide.WithinBudget)
-				if d.replicas() != 0 || within.Status != "Unknown" || !strings.Contains(within.Message, "team-a") ||
-					!strings.Contains(within.Message, "its record is lost, and ") {
+				if d.replicas() != 0 || within.Status != "Unknown" || !strings.Contains(within.Message.String(), "team-a") ||
+					!strings.Contains(within.Message.String(), "its record is lost, and ") {
 					t.Errorf("it has %d pods: %+v", d.replicas(), within)
 				}
 				if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, "the record of budget/team-a (uid "+b.UID+") is lost") {

@@ -102,7 +102,7 @@ func TestAPauseNeedsNoApplication(t *testing.T) {
 	refused := &kubeclient.Error{Verb: "patch", Object: "deployments ml/pool-g1", Class: kubeclient.ClassRefused, Err: errors.New("refused by the API server")}
 	d.Cluster.Failing["PreviewStock"], d.Cluster.Failing["ApplyStock"] = refused, refused
 	view, err := d.Process().StockPools().View(context.Background(), state.Declaration)
-	if err != nil || !strings.Contains(strings.Join(view.Warnings, "\n"), "the cluster refuses a dry run") {
+	if err != nil || !strings.Contains(strings.Join(view.Warnings.Texts(), "\n"), "the cluster refuses a dry run") {
 		t.Errorf("a refresh warns %q: %v", view.Warnings, err)
 	}
 	d.uses("train", 8, "uid-of-train")
@@ -133,7 +133,7 @@ func TestAPoolWhosePodsStayIsNotPaused(t *testing.T) {
 	d.Run()
 	d.Cluster.LeaveStockPods(key, stay...)
 	got := d.report(d.Run())
-	if got.Phase != decide.Pausing || !strings.Contains(strings.Join(got.Warnings, "\n"), stay[0].Name) {
+	if got.Phase != decide.Pausing || !strings.Contains(strings.Join(got.Warnings.Texts(), "\n"), stay[0].Name) {
 		t.Errorf("it is %s, and warns %q", got.Phase, got.Warnings)
 	}
 	d.Cluster.LeaveStockPods(key)
@@ -151,8 +151,8 @@ func TestAnOrphanOfAPausedPoolGetsItsPodsBack(t *testing.T) {
 	d.uses("train", 8, "uid-of-train")
 	d.Cluster.Step(2 * time.Hour)
 	d.is(0, decide.Paused)
-	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || d.replicas() != 2 || !strings.Contains(notice, "has its 2 replicas again") {
-		t.Errorf("it has %d pods, and the notice is %q, %v", d.replicas(), notice, err)
+	notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || d.replicas() != 2 || !strings.Contains(strings.Join(notices.Texts(), "; "), "has its 2 replicas again") {
+		t.Errorf("it has %d pods, and the notice is %q, %v", d.replicas(), notices, err)
 	}
 }

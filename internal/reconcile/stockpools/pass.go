@@ -2,11 +2,11 @@ package stockpools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -24,8 +24,8 @@ type pass struct {
 	covers      []decide.Cover // those of the plan
 	plan        decide.Plan
 	did         []stockpool.Decision
-	refuses     bool   // whether the API server refuses to apply the declaration
-	fought      string // a warning about an autoscaler, which stays after its change is reverted
+	refuses     bool          // whether the API server refuses to apply the declaration
+	fought      reason.Reason // a warning about an autoscaler, which stays after its change is reverted
 }
 
 // newPass is a pass about a pool, with its record, its journal and what budgets say.
@@ -99,8 +99,7 @@ func (p *pass) warnOfAutoscaler(ctx context.Context) {
 	d := p.declaration
 	by, err := p.cluster.Autoscaler(ctx, budget.Workload{Namespace: d.Namespace, Owner: ledger.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: d.Name}})
 	if err == nil && by.Name != "" { // without the right to list them, the writers of replicas can still be read
-		p.fought = fmt.Sprintf("another process also changes its replicas: %s. Delete that autoscaler, or destroy the stock pool with on_destroy = %q", by,
-			stockpool.DestroyRetain)
+		p.fought = reason.OtherAutoscaler(reason.NewValue(by.String()), reason.Word(stockpool.DestroyRetain))
 	}
 }
 
@@ -115,7 +114,7 @@ func (p *pass) findRooms(ctx context.Context) {
 
 func (p *pass) warned() decide.Plan {
 	plan := p.plan
-	if p.fought != "" {
+	if !p.fought.IsZero() {
 		plan.Warnings = append(slices.Clone(plan.Warnings), p.fought)
 	}
 	return plan

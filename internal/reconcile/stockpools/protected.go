@@ -2,14 +2,14 @@ package stockpools
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // sparing returns the cover without a pause if one of the pods is protected. Any other workload
@@ -21,9 +21,9 @@ func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Co
 	protected, err := l.protected(ctx, p, of.declaration)
 	switch n := len(protected); {
 	case err != nil:
-		cover.Reason += fmt.Sprintf("; it is not paused, since whether its pods are protected is unknown: %v", err)
+		cover.Reason = reason.UsedUpNotPaused(cover.Reason, reason.ProtectionUnknown(reason.NewForeign(err.Error())))
 	case n > 0:
-		cover.Reason += fmt.Sprintf("; it is not paused, since %d of its pods %s protected: %s", n, wording.Plural(n, "is", "are"), wording.Some(protected))
+		cover.Reason = reason.UsedUpNotPaused(cover.Reason, reason.PodsProtected(reason.Count(n), protected))
 	default:
 		return cover
 	}
@@ -32,7 +32,7 @@ func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Co
 }
 
 // protected returns the pods that the budget's enforcement exempts, each with the reason.
-func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (list []string, err error) {
+func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (list reason.Some, err error) {
 	live := slices.DeleteFunc(slices.Clone(p.observation.Pods), stockpool.Pod.Ended)
 	var classes map[string]int32
 	if d.Enforce.ProtectedPriorityClass != "" && len(live) > 0 {
@@ -48,10 +48,10 @@ func (l *limits) protected(ctx context.Context, p *pass, d budget.Declaration) (
 			},
 			Set: labelSet(p.declaration, pod.Labels, p.observation.NamespaceLabels),
 		}, l.Repository.Store.Location().Namespace, classes)
-		if why != "" {
-			list = append(list, fmt.Sprintf("%s (%s)", pod.Name, why))
+		if !why.IsZero() {
+			list = append(list, reason.ProtectedPod(reason.Word(pod.Name), why))
 		}
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, func(a, b reason.Reason) int { return strings.Compare(a.String(), b.String()) })
 	return list, nil
 }

@@ -72,8 +72,8 @@ func TestAProtectedPodKeepsItsPoolFromBeingPaused(t *testing.T) {
 			if want := map[bool]int{true: 0, false: 2}[c.says == ""]; d.replicas() != want {
 				t.Fatalf("it has %d pods, want %d: %+v", d.replicas(), want, within)
 			}
-			if within.Status != "False" || c.says != "" && !strings.Contains(within.Message, "it is not paused, since ") ||
-				!strings.Contains(within.Message, c.says) {
+			if within.Status != "False" || c.says != "" && !strings.Contains(within.Message.String(), "it is not paused, since ") ||
+				!strings.Contains(within.Message.String(), c.says) {
 				t.Errorf("it says %+v, want %q", within, c.says)
 			}
 		})

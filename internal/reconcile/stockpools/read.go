@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
@@ -27,7 +28,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 		state.Declaration = r.Value.Declaration
 	}
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
-		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
+		state.Warnings = append(state.Warnings, f.records().DeletionUnfinished(state.Declaration))
 	}
 	c, err := f.connectOwn(ctx, state.Declaration)
 	if err != nil {
@@ -43,14 +44,14 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	case err != nil && !isRejected:
 		return state, err
 	case err != nil: // a refused pool fails no plan of others
-		state.Warnings = append(state.Warnings, fmt.Sprintf("drift of its Deployment is unknown, since the cluster refuses a dry run: %v", err))
+		state.Warnings = append(state.Warnings, reason.DriftUnknown(reason.NewForeign(err.Error())))
 	}
 	p.findRooms(ctx)
 	state.Pods, state.Status, state.Decisions = decide.Standings(p.situation()), p.plan.Status, p.plan.Decisions
 	state.Replacement = drift.Replacement(p.observation.Deployment)
 	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
-	if err := p.plan.Refused; err != nil {
-		state.Warnings = append(state.Warnings, err.Error())
+	if refused := p.plan.Refused; refused != nil {
+		state.Warnings = append(state.Warnings, refused.Reason())
 	}
 	if state.Deleting {
 		state.Decisions = nil

@@ -111,16 +111,16 @@ func TestAdviceAboutATakenName(t *testing.T) {
 		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
 	}
 	for of, text := range map[string]string{
-		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings, "\n"), "a run": d.Run().StockPools[0].Error.Message,
+		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings.Texts(), "\n"), "a run": d.Run().StockPools[0].Error.Message,
 	} {
 		if !strings.Contains(text, "destroy this stock pool, which leaves it, then run terraform import ADDRESS "+key) ||
 			strings.Contains(text, "state rm") {
 			t.Errorf("%s says %s", of, text)
 		}
 	}
-	notice, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
-	if err != nil || !strings.Contains(notice, "was left") {
-		t.Fatalf("destroyed: %s, %v", notice, err)
+	notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || !strings.Contains(strings.Join(notices.Texts(), "; "), "was left") {
+		t.Fatalf("destroyed: %s, %v", notices, err)
 	}
 	found, err := d.Process().StockPools().Find(context.Background(), "ml", "pool-g1")
 	if err != nil || found.DeploymentUID != "somebody's" || found.UID != "" {

@@ -3,6 +3,7 @@ package stockpools
 import (
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -34,9 +35,9 @@ type Report struct {
 	// The outcome of the stock pool as a whole. `short` if pods are not ready.
 	Outcome outcome.Outcome `json:"outcome"`
 	// Events of its Deployment.
-	Notices []string `json:"notices,omitempty"`
+	Notices reason.Reasons `json:"notices,omitempty"`
 	// Warnings, which need attention.
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings reason.Reasons `json:"warnings,omitempty"`
 	// The error of a stock pool that failed.
 	Error *outcome.ErrorReport `json:"error,omitempty"`
 }

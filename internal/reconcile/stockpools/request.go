@@ -3,11 +3,11 @@ package stockpools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -106,9 +106,9 @@ func (f *Flow) requested(ctx context.Context, d stockpool.Declaration) (stored, 
 }
 
 // expiry returns why an expired pool is deleted; nothing if it is not expired.
-func expiry(d stockpool.Declaration, now time.Time) []string {
+func expiry(d stockpool.Declaration, now time.Time) reason.Reasons {
 	if !d.Expired(now) {
 		return nil
 	}
-	return []string{fmt.Sprintf("expired at %s; requested by %s", d.ExpiresAt.UTC().Format(time.RFC3339), d.Owner)}
+	return reason.Reasons{reason.PoolExpired(reason.Instant{Time: d.ExpiresAt.UTC()}, reason.Word(d.Owner))}
 }

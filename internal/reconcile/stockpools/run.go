@@ -211,9 +211,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	p := w.pass
 	if p == nil {
 		report := newReport(w.target.Record.Declaration.WithDefaults(), decide.Plan{}, e)
-		if report.Deleted = w.clearing.gone && e.Became == outcome.Done; w.clearing.notice != "" {
-			report.Notices = []string{w.clearing.notice}
-		}
+		report.Deleted, report.Notices = w.clearing.gone && e.Became == outcome.Done, w.clearing.notices
 		return report, nil
 	}
 	if e.Became == outcome.Done {

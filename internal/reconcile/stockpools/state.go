@@ -1,12 +1,10 @@
 package stockpools
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -29,7 +27,7 @@ type State struct {
 	// Replacement describes how a change replaces the pods; empty if the cluster was not
 	// observed.
 	Replacement string
-	Warnings    []string
+	Warnings    reason.Reasons
 }
 
 // state returns the state after an operation; waited reports that it waited for the pods.
@@ -42,37 +40,40 @@ func (p *pass) state(ctx context.Context, waited bool) State {
 	s.Warnings = append(s.Warnings, held(s.Status)...)
 	var undeclared *record.UndeclaredError
 	if errors.As(p.undeclared(ctx), &undeclared) {
-		s.Warnings = append(s.Warnings, record.DeclaredTogether)
+		s.Warnings = append(s.Warnings, reason.DeclaredTogether())
 	}
 	if waited && !s.Status.Settled() {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of %d pods are ready (%s)%s. Follow it with gpupool status",
-			s.Status.Available+s.Status.Allocated, s.Status.Desired, s.Status.Phase, notReadyReason(s.Status)))
+		s.Warnings = append(s.Warnings, notReady(s.Status))
 	}
 	return s
 }
 
 // held returns the budgets and the maximum that block growth.
-func held(s decide.Status) (texts []string) {
-	for _, kind := range []string{decide.WithinBudget, decide.Stocked} {
-		of := s.Of(kind)
-		if of.Status == "" || of.Status == "True" || kind == decide.Stocked && of.Reason != decide.AtMaximum {
-			continue
-		}
-		texts = append(texts, fmt.Sprintf("it cannot grow: %s", of.Message))
+func held(s decide.Status) (list reason.Reasons) {
+	if of := s.Of(decide.WithinBudget); of.Status != "" && of.Status != "True" {
+		list = append(list, reason.CannotGrow(of.Message))
 	}
-	return texts
+	if of := s.Of(decide.Stocked); of.Reason == decide.AtMaximum {
+		list = append(list, reason.CannotGrowAtMaximum(of.Message))
+	}
+	return list
 }
 
-// notReadyReason returns why pods are not ready.
-func notReadyReason(s decide.Status) string {
-	var texts []string
+// notReady says how many pods are ready, and why others are not.
+func notReady(s decide.Status) reason.Reason {
+	ready, desired, phase := reason.Count(s.Available+s.Allocated), reason.Count(s.Desired), reason.Word(s.Phase)
+	var why reason.Reasons
 	for _, kind := range []string{decide.Scheduled, decide.Started, decide.RolledOut} {
-		if c := s.Of(kind); c.Status == "False" {
-			texts = append(texts, cmp.Or(c.Message, c.Reason))
+		switch c := s.Of(kind); {
+		case c.Status != "False":
+		case c.Message.IsZero():
+			why = append(why, reason.ConditionUnmet(reason.Word(c.Reason)))
+		default:
+			why = append(append(why, c.Message), c.Rooms...)
 		}
 	}
-	if len(texts) == 0 {
-		return ""
+	if len(why) == 0 {
+		return reason.PodsNotReady(ready, desired, phase)
 	}
-	return ": " + strings.Join(texts, "; ")
+	return reason.PodsNotReadyFor(ready, desired, phase, why)
 }

@@ -40,8 +40,8 @@ func TestABudgetThatWeighsTheirGPUsZeroPausesNoPods(t *testing.T) {
 			if d.replicas() != 2 || (within.Status == "True") == named {
 				t.Errorf("it has %d pods: %+v", d.replicas(), within)
 			}
-			if named && !strings.Contains(within.Message, "it is not paused, since the budget counts no resources of its pods") {
-				t.Errorf("it says %q", within.Message)
+			if named && !strings.Contains(within.Message.String(), "it is not paused, since the budget counts no resources of its pods") {
+				t.Errorf("it says %q", within.Message.String())
 			}
 		})
 	}

@@ -51,7 +51,7 @@ type Pod struct {
 func NewReport(live budgets.LiveUsage, l Listing) Report {
 	report := Report{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
-		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append([]string{}, live.Warnings...),
+		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append([]string{}, live.Warnings.Texts()...),
 	}
 	pods := make([]Used, len(live.Pods))
 	for n := range live.Pods {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -33,6 +34,14 @@ type hiding struct {
 	ctx  context.Context //nolint:containedctx // lives for one response
 	view *view
 	err  error
+}
+
+// renderer writes reasons for the user.
+func (h *hiding) renderer() reason.Renderer {
+	return reason.Renderer{
+		Sees:      func(o reason.Object) bool { return h.ask(h.view.sees(h.ctx, string(o))) },
+		Namespace: func(name string) bool { return h.ask(h.view.user.Allows(h.ctx, access.Get, access.Budgets, name)) },
+	}
 }
 
 // hides reports whether a text is hidden. A text without spaces is a name or a code.
@@ -62,6 +71,10 @@ func (h *hiding) value(of reflect.Value) {
 			of.Set(copied)
 		}
 	case reflect.Struct:
+		if said, is := of.Interface().(reason.Reason); is {
+			of.Set(reflect.ValueOf(h.renderer().Redact(said)))
+			return
+		}
 		if b, is := of.Addr().Interface().(*budgets.Description); is && b.Superseded { // it may count pods of other namespaces
 			b.Observed, b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = false, nil, nil, nil, 0
 		}

@@ -80,7 +80,7 @@ func (e *events) list(all []history.Event, asked url.Values) {
 // mentions reports whether an event has a text, such as the name of a pod.
 func mentions(e history.Event, text string) bool {
 	has := func(part string) bool { return strings.Contains(strings.ToLower(part), strings.ToLower(text)) }
-	return has(e.Object) || has(e.Actor) || has(e.Node) || slices.ContainsFunc(e.Subjects(), has) || slices.ContainsFunc(e.Reasons, has) ||
+	return has(e.Object) || has(e.Actor) || has(e.Node) || slices.ContainsFunc(e.Subjects(), has) || slices.ContainsFunc(e.Reasons.Texts(), has) ||
 		e.Error != nil && has(e.Error.Message)
 }
 

@@ -24,7 +24,7 @@ func waitForReady(v View, t Tally, s swap) (r Result, awaited bool) {
 			failing = append(failing, m.ID)
 		}
 	}
-	waits := reason.ReplacedOnceReady(reason.Count(len(s.members)), reason.Text(s.reason), reason.Count(floor), reason.Duration(node.MinReady),
+	waits := reason.ReplacedOnceReady(reason.Count(len(s.members)), s.why, reason.Count(floor), reason.Duration(node.MinReady),
 		reason.Count(t.available))
 	if len(failing) > 0 {
 		r.warn(reason.NotReady(waits, failing))

@@ -1,12 +1,10 @@
 package decide
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // drainForBudget sets minimum and maximum to 0 once the budget has certainly been exceeded
@@ -18,8 +16,7 @@ func (v View) drainForBudget() View {
 	if since.IsZero() || v.Now.Before(since.Add(time.Duration(d.BudgetGracePeriod))) {
 		return v
 	}
-	v.drainReason = fmt.Sprintf("budget/%s has been exceeded for certain since %s, for longer than the %s of budget_grace_period", d.Budget,
-		wording.Instant(since), d.BudgetGracePeriod)
+	v.drainReason = reason.BudgetExceededForLong(reason.Object("budget/"+d.Budget), reason.Instant{Time: since}, reason.Duration(d.BudgetGracePeriod))
 	d.Minimum, d.Maximum, d.OnDemandBase, d.OnDemandFallback = 0, 0, 0, nil
 	d.Refresh = spotpool.Refresh{Strategy: spotpool.RefreshNone}
 	return v
@@ -29,8 +26,8 @@ func (v View) drainForBudget() View {
 func announceDrain(v View, t Tally) (_ Tally, r Result) {
 	d, since := v.Declaration, v.Journal.Exceeded.Since
 	switch {
-	case v.drainReason != "":
-		r.warn(reason.DrainedByBudget(reason.Text(v.drainReason), reason.Word(d.OnBudgetExceeded)))
+	case v.drains():
+		r.warn(reason.DrainedByBudget(v.drainReason, reason.Word(d.OnBudgetExceeded)))
 	case !since.IsZero():
 		at := reason.Instant{Time: since.Add(time.Duration(d.BudgetGracePeriod))}
 		r.warn(reason.DrainsForBudget(reason.Text(v.Gate.Reason), reason.Word(d.OnBudgetExceeded), at))

@@ -59,7 +59,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 		t.Errorf("drained, counts are %+v", p.Counts)
 	}
 	const why = "budget/team-a has been exceeded for certain since 2026-03-01T12:01:00Z, for longer than the 30m of budget_grace_period"
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), why)
 
 	for n, d := range p.Decisions {
 		at := b.s.Now
@@ -69,7 +69,7 @@ func TestAnExceededBudgetDrainsAfterItsGrace(t *testing.T) {
 	}
 	back := *b
 	p = b.observe(32, usedUp, "terminate ins-1, ins-2")
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, why)
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), why)
 	b.s.Observation.Instances, b.s.Observation.Absent = nil, []string{"ins-1", "ins-2"}
 	b.s.Journal = b.s.Journal.Terminate([]string{"ins-1", "ins-2"}, b.s.Now)
 	if p = b.observe(33, usedUp); p.Shortfall != 0 || len(p.Short) > 0 {

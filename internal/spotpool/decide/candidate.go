@@ -19,9 +19,9 @@ type candidate struct {
 	listed   spotpool.Price // of the market, an hour; 0: unknown
 	price    spotpool.Price // at most, an hour; 0: unknown
 	currency spotpool.Currency
-	batch    int      // the largest count to request
-	smaller  obstacle // why the batch is not larger
-	avoided  string   // why it is the last resort
+	batch    int           // the largest count to request
+	smaller  obstacle      // why the batch is not larger
+	avoided  reason.Reason // why it is the last resort
 }
 
 // obstacle is why an offering cannot launch; the zero value is none.
@@ -87,11 +87,11 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 				}
 			}
 		case cooldown.Cause.Soft():
-			c.avoided = cooldown.String()
+			c.avoided = cooldown.Reason()
 		case cooldown.Cause == markets.CausedByQuota:
-			return c, obstacle{code: spotpool.BecauseQuota, why: reason.CoolingDown(reason.Text(cooldown.String())), until: cooldown.Until}
+			return c, obstacle{code: spotpool.BecauseQuota, why: cooldown.Reason(), until: cooldown.Until}
 		default:
-			return c, obstacle{code: spotpool.BecauseCooldown, why: reason.CoolingDown(reason.Text(cooldown.String())), until: cooldown.Until}
+			return c, obstacle{code: spotpool.BecauseCooldown, why: cooldown.Reason(), until: cooldown.Until}
 		}
 	}
 	_, why := withinQuota(v, t, c, 1)
@@ -101,7 +101,7 @@ func consider(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 // best returns the candidate that launches first: avoided ones come last.
 func best(v View, t Tally, list []candidate) candidate {
 	return slices.MinFunc(list, func(a, b candidate) int {
-		return cmp.Or(trueFirst(a.avoided == "", b.avoided == ""), prefer(v, t, a, b))
+		return cmp.Or(trueFirst(a.avoided.IsZero(), b.avoided.IsZero()), prefer(v, t, a, b))
 	})
 }
 

@@ -46,5 +46,5 @@ func TestContestedInstancesDoNotBlockOthers(t *testing.T) {
 	p := decide.Decide(inCluster(s, nodeOf("ins-1"), twin("ins-1")))
 	shouldDecide(t, p)
 	shouldSay(t, "short", p.Short.Texts(), "ins-1 is to be terminated (no instances are desired), but its node is ambiguous: "+
-		"the nodes node-ins-1 and twin-ins-1 both say that they are ins-1: remove the one that is not")
+		"the nodes node-ins-1 and twin-ins-1 both say that they are ins-1")
 }

@@ -111,7 +111,7 @@ func prepare(s Situation) (View, Tally, Result) {
 		v = v.drainForBudget()
 	}
 	v.Journal.Surplus = v.surplusTime(t)
-	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: reason.Remarks(update.Nodes.Remarks)}
+	return v, t, Result{Messages: append(update.Messages, resumed...), Warnings: slices.Clone(update.Nodes.Remarks)}
 }
 
 func (v View) plan(t Tally, r Result) Plan {
@@ -120,7 +120,7 @@ func (v View) plan(t Tally, r Result) Plan {
 		Bounds: v.bounds, Counts: v.counts, Currency: v.Declaration.Currency, Result: r, Members: t.members, Journal: v.Journal, Gate: v.Gate, Hold: v.Hold,
 		Nodes: v.nodes,
 	}
-	if v.drainReason != "" {
+	if v.drains() {
 		p.Wanted = new(0)
 	}
 	p.Capacity = t.capacity

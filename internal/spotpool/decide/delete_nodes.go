@@ -45,8 +45,7 @@ func deleteNodes(v View, t Tally) (_ Tally, r Result) {
 			r.NodesLeft = append(r.NodesLeft, n.Name)
 		default:
 			r.NodesLeft = append(r.NodesLeft, n.Name)
-			r.Decisions = append(r.Decisions, onNode(v, spotpool.KindDeleteNode, past.InstanceID, n,
-				"two observations a minute apart showed that its instance is gone"))
+			r.Decisions = append(r.Decisions, onNode(v, spotpool.KindDeleteNode, past.InstanceID, n, reason.InstanceGone()))
 		}
 	}
 	return t, r

@@ -89,7 +89,12 @@ func TestADecisionAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"kind":"terminate","object":"spot_pool/ap-singapore/train","count":1,"instance_ids":["ins-2"],` +
-		`"reasons":["total 2 is above maximum 1","chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z)"]}]`
+		`"reasons":[{"code":"above_maximum","args":{"maximum":1,"total":2},"text":"total 2 is above maximum 1"},` +
+		`{"code":"chosen","args":{"instances":[{"code":"chosen_instance","args":{"facts":[` +
+		`{"code":"of_offering","args":{"charge_type":"spot","offering":"GN7.2XLARGE32 in ap-singapore-2"}},` +
+		`{"code":"in_condition","args":{"condition":"stopped"}},{"code":"costs","args":{"price":{"amount":"2.00","currency":"CNY"}}},` +
+		`{"code":"launched_at","args":{"at":"2026-03-01T11:00:00Z"}}],"instance":"ins-2"}}]},` +
+		`"text":"chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, stopped, 2.00 CNY an hour, launched 2026-03-01T11:00:00Z)"}]}]`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

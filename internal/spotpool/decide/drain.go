@@ -1,20 +1,18 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // splitDrained splits members that are to be terminated into those that can be now, and
 // those whose nodes must be drained first. A member of neither is kept, and the result says
 // why: the cluster is unknown, its node is ambiguous, or its drain timed out. A node that was
 // uncordoned since its drain is drained again.
-func splitDrained(v View, t Tally, list []Member, because string) (now, drains []Member, r Result) {
+func splitDrained(v View, t Tally, list []Member, because reason.Reason) (now, drains []Member, r Result) {
 	if v.Declaration.Nodes == nil {
 		return list, nil, r
 	}
@@ -25,18 +23,18 @@ func splitDrained(v View, t Tally, list []Member, because string) (now, drains [
 			r.short(spotpool.BecauseCluster, reason.ClusterUnobserved())
 			continue
 		case node.Contested:
-			r.short(spotpool.BecauseCluster, reason.NodeAmbiguous(reason.Word(m.ID), reason.Text(because), reason.Text(m.Match.Why)))
+			r.short(spotpool.BecauseCluster, reason.NodeAmbiguous(reason.Word(m.ID), because, m.Match.Why))
 			continue
 		case node.Present:
 			if m.State != spotpool.StateRunning && m.State != spotpool.StateServiceLiveMigrate {
 				break // nothing runs there
 			}
 			if m.Drain.Rests(v.Now) && !v.overrides(m) {
-				r.short(spotpool.BecauseDrain, reason.NodeKept(reason.Word(m.ID), reason.Instant{Time: m.Drain.EndedAt}, reason.Text(m.Drain.WhyKept())))
+				r.short(spotpool.BecauseDrain, reason.NodeKept(reason.Word(m.ID), reason.Instant{Time: m.Drain.EndedAt}, m.Drain.WhyKept()))
 				continue
 			}
-			if refused != "" && !m.Drain.Open() {
-				r.short(spotpool.BecauseDrain, reason.NodeNotDrained(reason.Word(m.ID), reason.Text(because), reason.Text(refused)))
+			if !refused.IsZero() && !m.Drain.Open() {
+				r.short(spotpool.BecauseDrain, reason.NodeNotDrained(reason.Word(m.ID), because, refused))
 				continue
 			}
 			if !m.Drain.Ends() || m.Drain.UID != m.Node.UID || !m.Node.Cordoned && !slices.Contains(v.SoFar.Drained, m.ID) {
@@ -58,16 +56,15 @@ func (v View) overrides(m Member) bool {
 }
 
 // drain drains the nodes of members that are to be terminated, each once in a run.
-func drain(v View, list []Member, refresh bool, because string) (r Result) {
+func drain(v View, list []Member, refresh bool, because reason.Reason) (r Result) {
 	for _, m := range list {
 		if slices.Contains(v.SoFar.Drained, m.ID) {
-			r.short(spotpool.BecauseDrain, reason.NodeDraining(reason.Word(m.ID), reason.Text(because), reason.Text(m.Drain.String())))
+			r.short(spotpool.BecauseDrain, reason.NodeDraining(reason.Word(m.ID), because, m.Drain.Progress()))
 			continue
 		}
-		why := []string{because, "chosen: " + describe(m)}
+		why := reason.Reasons{because, reason.Chosen(reason.Some{describe(m)})}
 		if m.Drain.Phase == node.Draining {
-			why = append(why, fmt.Sprintf("draining since %s, %d %s left", wording.Instant(m.Drain.Since), m.Drain.Left,
-				wording.Plural(m.Drain.Left, "pod", "pods")))
+			why = append(why, reason.DrainingSince(reason.Instant{Time: m.Drain.Since}, reason.Count(m.Drain.Left)))
 		}
 		d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, why...)
 		d.Refresh = refresh
@@ -77,21 +74,20 @@ func drain(v View, list []Member, refresh bool, because string) (r Result) {
 }
 
 // onNode returns a decision about the node of one instance.
-func onNode(v View, kind spotpool.Kind, id string, n node.Node, reasons ...string) spotpool.Decision {
+func onNode(v View, kind spotpool.Kind, id string, n node.Node, reasons ...reason.Reason) spotpool.Decision {
 	return spotpool.Decision{Kind: kind, Object: v.Declaration.Object(), Count: 1, InstanceIDs: []string{id}, Node: &n, Reasons: reasons}
 }
 
 // endRefused says why no further node is drained: Tencent Cloud refused to terminate an
-// instance after its drain, and may refuse the next. It is empty if an operator retries.
-func endRefused(v View, t Tally) string {
+// instance after its drain, and may refuse the next. It is zero if an operator retries.
+func endRefused(v View, t Tally) reason.Reason {
 	for _, m := range t.members {
 		asksAgain := v.SoFar.Insists && !slices.Contains(v.SoFar.Refused, m.ID)
 		if m.Drain.Refused && m.Drain.Rests(v.Now) && !asksAgain {
-			return fmt.Sprintf("Tencent Cloud refused to terminate %s at %s; this is retried an hour later, or by the next apply", m.ID,
-				wording.Instant(m.Drain.EndedAt))
+			return reason.EndRefused(reason.Word(m.ID), reason.Instant{Time: m.Drain.EndedAt})
 		}
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // Chooses reports whether the plan terminates an instance, or drains a node, that was not

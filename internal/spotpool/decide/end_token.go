@@ -1,14 +1,13 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // retryTokenFor is how long runs retry to delete the Secret of an expired token.
@@ -31,11 +30,11 @@ func deleteTokens(v View, t Tally) (_ Tally, r Result) {
 			r.TokensLeft = append(r.TokensLeft, m.ID)
 		}
 		why := deletionReason(v, m)
-		if why == "" || !seen || tried {
+		if why.IsZero() || !seen || tried {
 			continue
 		}
 		r.Decisions = append(r.Decisions, spotpool.Decision{
-			Kind: spotpool.KindEndToken, Object: d.Object(), Count: 1, Sequence: m.Sequence, BootstrapTokenID: m.ID, Reasons: []string{why},
+			Kind: spotpool.KindEndToken, Object: d.Object(), Count: 1, Sequence: m.Sequence, BootstrapTokenID: m.ID, Reasons: reason.Reasons{why},
 		})
 	}
 	if len(left) < len(v.Journal.Tokens) {
@@ -61,24 +60,24 @@ func dropsToken(v View, m launches.JoinToken, seen, tried bool) bool {
 	return over >= retryTokenFor && (tried || !seen)
 }
 
-// deletionReason says why a token is no longer needed; empty if it may be.
-func deletionReason(v View, m launches.JoinToken) string {
+// deletionReason says why a token is no longer needed; zero if it may be.
+func deletionReason(v View, m launches.JoinToken) (why reason.Reason) {
 	intent, open := v.Journal.Find(m.Sequence)
 	switch {
 	case v.Declaration.BootstrapToken == nil:
-		return "the pool no longer uses bootstrap tokens"
+		return reason.TokensUnused()
 	case open && v.retries(intent): // and is given a new Secret
-		return ""
+		return why
 	case !v.clusterNow().Before(m.ExpiresAt):
-		return "it expired at " + wording.Instant(m.ExpiresAt)
+		return reason.TokenExpired(reason.Instant{Time: m.ExpiresAt})
 	case open:
-		return ""
+		return why
 	case len(m.Instances) == 0:
-		return fmt.Sprintf("launch %d launched nothing", m.Sequence)
+		return reason.LaunchedNothing(reason.Count(m.Sequence))
 	case slices.ContainsFunc(m.Instances, func(id string) bool { return mayJoin(v.Journal, id) }):
-		return ""
+		return why
 	}
-	return fmt.Sprintf("%s joined, or terminated", wording.Some(m.Instances))
+	return reason.JoinedOrTerminated(m.Instances)
 }
 
 // mayJoin reports whether an instance exists that was never a Ready node.

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // replaceFailed decides which instances are replaced because they never joined the cluster,
@@ -19,7 +17,7 @@ import (
 // reverts that for instances that recover, and for all while replacing is suspended.
 func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
-	if d.Nodes == nil || v.drainReason != "" {
+	if d.Nodes == nil || v.drains() {
 		return t, r
 	}
 	if !v.Observation.Cluster.Observed() {
@@ -29,22 +27,23 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 		return t, r
 	}
 	suspended := v.nodes.ReplacingSuspended
-	switch why, pool := reason.Text(suspended), reason.Word(d.Key()); {
-	case suspended != "" && v.Journal.FailingEarly(d) != "":
-		r.warn(reason.ReplacingSuspendedEarly(why, pool))
-	case suspended != "":
-		r.warn(reason.ReplacingSuspended(why, pool))
+	switch pool := reason.Word(d.Key()); {
+	case suspended.IsZero():
+	case !v.Journal.FailingEarly(d).IsZero():
+		r.warn(reason.ReplacingSuspendedEarly(suspended, pool))
+	default:
+		r.warn(reason.ReplacingSuspended(suspended, pool))
 	}
 	var changes []fleet.Replacement
 	var cooldowns markets.Cooldowns // of the markets of failed nodes
 	room := d.Nodes.MaxReplacementsPerRun - v.SoFar.Replaced
 	for _, m := range t.members {
 		switch {
-		case m.Replaced() && (suspended != "" || !m.Health.Failed()):
+		case m.Replaced() && (!suspended.IsZero() || !m.Health.Failed()):
 			changes = append(changes, fleet.Replacement{InstanceID: m.ID})
-		case m.Replaced(), suspended != "", !m.Health.Failed(), m.Ending, m.Interrupted(), !m.counted() || !m.expendable() || !m.endable():
-		case v.nodes.ReplacingAwaits != "":
-			r.short(spotpool.BecauseReplacement, reason.ReplacingAwaits(reason.Word(m.ID), whyFailed(v, m), reason.Text(v.nodes.ReplacingAwaits)))
+		case m.Replaced(), !suspended.IsZero(), !m.Health.Failed(), m.Ending, m.Interrupted(), !m.counted() || !m.expendable() || !m.endable():
+		case !v.nodes.ReplacingAwaits.IsZero():
+			r.short(spotpool.BecauseReplacement, reason.ReplacingAwaits(reason.Word(m.ID), whyFailed(v, m), v.nodes.ReplacingAwaits))
 		case !v.mayLaunch():
 			r.short(spotpool.BecauseReplacement, reason.ReplacedOnceLaunchable(reason.Word(m.ID), whyFailed(v, m)))
 		case room <= 0:
@@ -52,14 +51,14 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 				reason.ReplacedByNextRun(reason.Word(m.ID), whyFailed(v, m), reason.Count(d.Nodes.MaxReplacementsPerRun)))
 		default:
 			room--
-			why := string(whyFailed(v, m))
+			why := whyFailed(v, m)
 			changes = append(changes, fleet.Replacement{
 				InstanceID: m.ID, Configuration: spotpool.UnknownConfigurationTag(d.Configuration), Since: v.Now, Why: why,
 				Early: !m.Drifted && !v.proven(m),
 			})
 			cooldowns = append(cooldowns, markets.ForFailedNode(m.Market(), m.ID, v.Now.Add(time.Duration(d.Cooldown))))
 			r.Replacing = append(r.Replacing, m.ID)
-			r.Messages = append(r.Messages, fmt.Sprintf("%s needs a replacement: %s", m.ID, why))
+			r.Messages = append(r.Messages, reason.NeedsReplacement(reason.Word(m.ID), why))
 		}
 	}
 	if len(changes) > 0 {
@@ -70,14 +69,14 @@ func replaceFailed(v View, t Tally) (_ Tally, r Result) {
 
 // noteSuspension records in the view's journal since when replacing is suspended. The
 // messages say that it resumed. Without an observation nothing changes.
-func (v View) noteSuspension() (_ View, messages []string) {
+func (v View) noteSuspension() (_ View, messages reason.Reasons) {
 	switch {
 	case v.nodes == nil:
 		v.Journal.SuspendedSince = time.Time{}
 	case v.nodes.Observed:
 		j, ended := v.Journal.Suspend(v.nodes.ReplacingSuspended, v.Now)
 		if v.Journal = j; !ended.IsZero() {
-			messages = append(messages, "failing nodes are replaced again, which was suspended since "+wording.Instant(ended))
+			messages = append(messages, reason.ReplacingResumed(reason.Instant{Time: ended}))
 		}
 	}
 	return v, messages
@@ -140,23 +139,23 @@ func endReplaced(v View, t Tally) (_ Tally, r Result) {
 		r.short(spotpool.BecauseReplacement, reason.TerminatedOnceReplaced(ids(replaced)))
 		return t, r
 	}
-	return terminate(v, t, list, false, "replaced: "+string(whyFailed(v, list[0])))
+	return terminate(v, t, list, false, reason.Replaced(whyFailed(v, list[0])))
 }
 
-func whyFailed(v View, m Member) reason.Text {
+func whyFailed(v View, m Member) reason.Reason {
 	name := m.Node.Name
 	if k, known := v.Journal.Of(m.ID); known && name == "" { // its Node is gone
 		name = k.Node.Name
 	}
-	return reason.Text(failure(*v.Declaration.Nodes, m.Health, name))
+	return failure(*v.Declaration.Nodes, m.Health, name)
 }
 
 // failure says why an instance in this health is replaced.
-func failure(n spotpool.Nodes, h node.Health, name string) string {
+func failure(n spotpool.Nodes, h node.Health, name string) reason.Reason {
 	if h == node.Late {
-		return fmt.Sprintf("it never became a Ready node within the %s of join_timeout", n.JoinTimeout)
+		return reason.NeverJoined(reason.Duration(n.JoinTimeout))
 	}
-	return fmt.Sprintf("its node %s has not been Ready for longer than the %s of unhealthy_timeout", name, n.UnhealthyTimeout)
+	return reason.NodeUnready(reason.Node(name), reason.Duration(n.UnhealthyTimeout))
 }
 
 // nodeCount counts the pool's nodes, and those of them that fail, or may soon. Instances that

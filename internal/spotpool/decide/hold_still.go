@@ -10,14 +10,14 @@ import (
 // retried after the hold.
 func reportHold(v View, t Tally) (_ Tally, r Result) {
 	d := v.Declaration
-	hold, surplus := reason.Text(v.Hold.Reason(d)), t.total-v.unseen-d.Maximum
+	hold, surplus := v.Hold.Reason(d), t.total-v.unseen-d.Maximum
 	switch {
 	case t.coming < d.Minimum:
-		r.because(spotpool.Reason{Code: spotpool.BecauseHold, Until: v.Hold.Until, Why: reason.OnHold(hold)})
+		r.because(spotpool.Reason{Code: spotpool.BecauseHold, Until: v.Hold.Until, Why: hold})
 	case surplus > 0:
-		r.warn(reason.AboveMaximumOnHold(reason.Count(surplus), reason.Count(d.Maximum), hold))
+		r.warn(reason.AboveMaximumOnHold(reason.Count(surplus), reason.Count(d.Maximum), hold, reason.Word(d.Key())))
 	default:
-		r.warn(reason.OnHold(hold))
+		r.warn(hold)
 	}
 	if len(v.interrupted) > 0 {
 		r.warn(reason.ReclaimedOnHold(reclaimed(v.interrupted), reason.Count(len(v.interrupted))))

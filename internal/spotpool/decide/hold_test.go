@@ -53,7 +53,7 @@ func TestAHoldLeavesEverythingAsItIs(t *testing.T) {
 func TestAHoldSaysHowManyAreAboveMaximum(t *testing.T) {
 	t.Parallel()
 	hold := held(noon, time.Hour)
-	reason := hold.Reason(pool())
+	reason := hold.Reason(pool()).String()
 	one, two, three := instance("ins-1"), instance("ins-2"), instance("ins-3")
 	for name, c := range map[string]struct {
 		situation decide.Situation

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -17,6 +16,10 @@ func countReclaims(v View, t Tally) (Tally, Result) { return t.leave(v.interrupt
 func endInterrupted(v View, t Tally) (Tally, Result) {
 	total := t.total - v.unseen
 	surplus := total - v.Declaration.Maximum
+	why := v.drainReason
+	if !v.drains() {
+		why = aboveMaximum(v, total)
+	}
 	var now []Member
 	for _, m := range v.interrupted {
 		drained := m.Drain.Phase == node.Done && m.Drain.UID == m.Node.UID && m.Node.Cordoned
@@ -24,7 +27,7 @@ func endInterrupted(v View, t Tally) (Tally, Result) {
 			now = append(now, m)
 		}
 	}
-	return t, Result{Decisions: termination(v, now, false, cmp.Or(v.drainReason, aboveMaximum(v, total)))}
+	return t, Result{Decisions: termination(v, now, false, why)}
 }
 
 // drainInterrupted drains the nodes of members that Tencent Cloud reclaims, after the launch of
@@ -39,9 +42,9 @@ func drainInterrupted(v View, t Tally) (_ Tally, r Result) {
 		switch {
 		case m.Drain.Over() && m.Drain.UID == m.Node.UID && m.Node.Cordoned && spent:
 		case slices.Contains(v.SoFar.Drained, m.ID):
-			r.short(spotpool.BecauseDrain, reason.ReclaimedDraining(reclaimed([]Member{m}), reason.Text(m.Drain.String())))
+			r.short(spotpool.BecauseDrain, reason.ReclaimedDraining(reclaimed([]Member{m}), m.Drain.Progress()))
 		default:
-			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, reclaimed([]Member{m}).String())
+			d := onNode(v, spotpool.KindDrain, m.ID, m.Match.Node, reclaimed([]Member{m}))
 			d.TakenAt = m.TakenAt
 			r.Decisions = append(r.Decisions, d)
 		}

@@ -1,18 +1,17 @@
 package decide
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // launch launches up to n instances. If it is fewer, the result says why each of the other
 // offerings was skipped.
-func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, reasons ...string) (_ Tally, r Result) {
+func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, reasons ...reason.Reason) (_ Tally, r Result) {
 	if n = min(n, t.room(v)); n <= 0 {
 		return t, r
 	}
@@ -60,10 +59,10 @@ func launch(v View, t Tally, n int, charge spotpool.ChargeType, refresh bool, re
 
 // enlarge adds n instances, in place, to launches in the same offering for the same reasons.
 // It returns how many did not fit.
-func enlarge(launches []spotpool.Decision, to candidate, n int, refresh bool, reason string) int {
+func enlarge(launches []spotpool.Decision, to candidate, n int, refresh bool, why reason.Reason) int {
 	for i := range launches {
 		d := &launches[i]
-		if d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || d.Reasons[0] != reason {
+		if d.Refresh != refresh || *d.Offering != to.offering || d.ChargeType != to.market.ChargeType || !d.Reasons[0].Same(why) {
 			continue
 		}
 		more := min(n, MaxBatch-d.Count)
@@ -74,7 +73,7 @@ func enlarge(launches []spotpool.Decision, to candidate, n int, refresh bool, re
 }
 
 // open adds a new launch of n instances.
-func (t Tally) open(v View, to candidate, n int, refresh bool, reasons []string) Tally {
+func (t Tally) open(v View, to candidate, n int, refresh bool, reasons reason.Reasons) Tally {
 	d := v.Declaration
 	offering := to.offering
 	if to.market.ChargeType != spotpool.Spot {
@@ -127,27 +126,27 @@ func (t Tally) usedTags(v View) map[int64]bool {
 
 // choice says why a launch is in its offering: its price, and the preferred offerings that
 // were skipped.
-func choice(v View, t Tally, to candidate, list []candidate, passed []skipped) []string {
-	var reasons []string
+func choice(v View, t Tally, to candidate, list []candidate, passed []skipped) reason.Reasons {
+	var reasons reason.Reasons
 	if price := v.offers[to.market].Price; price > 0 {
-		reasons = append(reasons, v.Declaration.Currency.Hourly(price)+" each")
+		reasons = append(reasons, reason.PriceEach(v.amount(price)))
 	}
-	if to.avoided != "" {
-		reasons = append(reasons, fmt.Sprintf("no other offering can launch, so this one does despite its cooldown: %s", to.avoided))
+	if !to.avoided.IsZero() {
+		reasons = append(reasons, reason.LastResort(to.avoided))
 	}
-	var others []string
+	var others reason.Some
 	for _, o := range passed {
 		if v.Declaration.AllocationStrategy != spotpool.Priority || o.index < to.index {
-			others = append(others, o.String())
+			others = append(others, o.reason().Sentence())
 		}
 	}
 	for _, o := range list {
-		if o.avoided != "" && to.avoided == "" && prefer(v, t, o, to) < 0 {
-			others = append(others, fmt.Sprintf("%s: %s", o.market, o.avoided))
+		if !o.avoided.IsZero() && to.avoided.IsZero() && prefer(v, t, o, to) < 0 {
+			others = append(others, reason.OfferingAvoided(reason.Word(o.market.String()), o.avoided))
 		}
 	}
 	if len(others) > 0 {
-		reasons = append(reasons, "skipped "+wording.Some(others))
+		reasons = append(reasons, reason.OfferingsSkipped(others))
 	}
 	return reasons
 }

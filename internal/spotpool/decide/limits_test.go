@@ -120,7 +120,7 @@ func TestAPoolWithoutACurrencyHasThatOfItsPrices(t *testing.T) {
 	s := offered(seen(pool(func(d *spotpool.Declaration) { d.Currency = "" }), instance("ins-1")), offer(zone2, "1.90"))
 	s.Observation.Currency = "USD"
 	p := decide.Decide(s)
-	shouldSay(t, "decisions", p.Decisions[0].Reasons, "1.90 USD an hour each")
+	shouldSay(t, "decisions", p.Decisions[0].Reasons.Texts(), "1.90 USD an hour each")
 	if p.Decisions[0].Currency != "USD" || p.Currency != "USD" || p.Members[0].Currency != "USD" {
 		t.Errorf("%+v, %+v", p.Decisions[0], p.Members[0])
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -16,10 +17,10 @@ type PoolNodes struct {
 	// Absent if the cluster could not be observed.
 	*NodeStates
 	// Why failing nodes are not replaced. Absent if they are.
-	ReplacingSuspended string `json:"replacing_suspended,omitempty"`
+	ReplacingSuspended reason.Reason `json:"replacing_suspended,omitzero"`
 	// ReplacingAwaits is why no replacement begins while it is unknown whether replacing must
 	// be suspended.
-	ReplacingAwaits string `json:"-"`
+	ReplacingAwaits reason.Reason `json:"-"`
 	// Drains in progress, and kept nodes.
 	Drains []DrainReport `json:"drains,omitempty"`
 	// Instances with an interruption notice.

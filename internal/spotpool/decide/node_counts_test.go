@@ -158,7 +158,7 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 		},
 		"whose node can't be told": {
 			inCluster(remembered(two), nodeOf("ins-1"), nodeOf("ins-2"), nodeOf("ins-2", func(n *node.Node) { n.Name, n.UID = "twin", "twin" })), "ins-2",
-			"its node is ambiguous, so it is not drained, replaced or terminated: the nodes node-ins-2 and twin both say that they are ins-2: remove " +
+			"its node is ambiguous, so it is not drained, replaced or terminated: the nodes node-ins-2 and twin both say that they are ins-2. Remove " +
 				"the one that is not",
 		},
 		"a drain asked for": {draining(t), "ins-1", "its node node-ins-1 is Ready; its node node-ins-1 will be drained, as requested at 2026-03-01T12:00:00Z " +
@@ -198,7 +198,7 @@ func TestADrainIsReportedUntilItIsOver(t *testing.T) {
 	s := attempted(draining(t), noon)
 	p := decide.Decide(s)
 	want := `{"observed":true,"ready":2,"joining":0,"unready":0,"failing":0,"unknown":0,"draining":1,"drains":[` +
-		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":"total 2 is above maximum 1","phase":"draining",` +
+		`{"instance_id":"ins-1","node":"node-ins-1","node_uid":"u-ins-1","why":{"code":"above_maximum","args":{"maximum":1,"total":2},"text":"total 2 is above maximum 1"},"phase":"draining",` +
 		`"asked_at":"2026-03-01T12:00:00Z","draining_since":"2026-03-01T12:00:00Z","observed":{"at":"2026-03-01T12:00:00Z"},"pods_left":2,"blocked":["ml/a is protected from eviction"],` +
 		`"until":"2026-03-01T12:10:00Z","on_timeout":"terminate"}]}`
 	if got := reported(t, p); got != want {

@@ -28,7 +28,7 @@ func told(j journal.Journal) []string {
 	for _, e := range j.Unreported {
 		if slices.Contains(aboutNodes(), e.Kind) {
 			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Kind, strings.Join(e.InstanceIDs, " "), e.Node, e.Outcome,
-				strings.Join(e.Reasons, "; "))))
+				strings.Join(e.Reasons.Texts(), "; "))))
 		}
 	}
 	return lines

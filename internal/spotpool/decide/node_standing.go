@@ -52,7 +52,7 @@ func (n nodeStanding) health() string {
 	status := known.Node
 	limits := n.nodes.Timeouts()
 	if n.Match.Standing == node.Contested {
-		return "its node is ambiguous, so it is not drained, replaced or terminated: " + n.Match.Why
+		return "its node is ambiguous, so it is not drained, replaced or terminated: " + n.Match.Why.String()
 	}
 	switch n.Health {
 	case node.Healthy:
@@ -68,7 +68,7 @@ func (n nodeStanding) health() string {
 		return fmt.Sprintf("its node %s has not been Ready since %s, and must recover by %s (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
 			wording.Instant(status.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
 	case node.Late, node.Unhealthy:
-		return failure(*n.nodes, n.Health, status.Name)
+		return failure(*n.nodes, n.Health, status.Name).String()
 	}
 	return ""
 }
@@ -82,10 +82,10 @@ func (n nodeStanding) replacement() string {
 		return fmt.Sprintf("it has been marked for replacement since %s, and is terminated once its replacement works", wording.Instant(n.ReplacedSince))
 	case !n.Health.Failed():
 		return ""
-	case n.plan.Nodes.ReplacingSuspended != "":
-		return "it is not replaced: replacement is suspended: " + n.plan.Nodes.ReplacingSuspended
-	case n.plan.Nodes.ReplacingAwaits != "":
-		return "it is not replaced while " + n.plan.Nodes.ReplacingAwaits + ": they may recover together"
+	case !n.plan.Nodes.ReplacingSuspended.IsZero():
+		return "it is not replaced: replacement is suspended: " + n.plan.Nodes.ReplacingSuspended.String()
+	case !n.plan.Nodes.ReplacingAwaits.IsZero():
+		return "it is not replaced while " + n.plan.Nodes.ReplacingAwaits.String() + ": they may recover together"
 	case n.plan.Hold != nil:
 		return "it is not replaced while the pool is on hold"
 	case n.plan.Gate.Closed:

@@ -298,7 +298,7 @@ func TestVictimsWithoutGPUPodsGoFirst(t *testing.T) {
 
 	drains := counted(nodes, map[string]int{"node-ins-1": 1})
 	p := decide.Decide(drains)
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, no GPU pods, 2.00 CNY an hour, launched "+
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), "chosen: ins-2 (spot GN7.2XLARGE32 in ap-singapore-2, no GPU pods, 2.00 CNY an hour, launched "+
 		"2026-03-01T11:00:00Z)")
 	later := counted(nodes, map[string]int{"node-ins-2": 1})
 	later.Journal = p.Journal.RequestDrain(p.Decisions[0], noon)

@@ -80,9 +80,9 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 	if p.Capacity != 1 || p.Total != 2 || p.Shortfall != 1 {
 		t.Errorf("counts are %+v", p.Counts)
 	}
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "capacity 1, as Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, is below minimum 2")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), "capacity 1, as Tencent Cloud reclaims ins-2 at 2026-03-01T12:02:00Z, is below minimum 2")
 	const news = "interruption notice: Tencent Cloud reclaims ins-2 (GN7.2XLARGE32 in ap-singapore-2) at 2026-03-01T12:02:00Z"
-	shouldSay(t, "notices", p.Messages, news)
+	shouldSay(t, "notices", p.Messages.Texts(), news)
 	s.Journal = p.Journal
 	if again := decide.Decide(s); len(again.Messages) > 0 {
 		t.Errorf("told twice: %q", again.Messages)

@@ -30,8 +30,8 @@ func warn(v View, t Tally) (_ Tally, r Result) {
 	if len(v.doubtful) > 0 {
 		r.warn(reason.AmbiguousInstances(v.doubtful))
 	}
-	if why := v.Journal.LossReason(); why != "" {
-		r.warn(reason.JournalLost(reason.Text(why)))
+	if why := v.Journal.LossReason(); !why.IsZero() {
+		r.warn(why)
 	}
 	var others []string
 	for _, i := range v.Observation.Instances {

@@ -205,7 +205,7 @@ func TestAbsorbingTwiceChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(first.Decisions, second.Decisions, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("the decisions are not stable:\n%s", diff)
 		}
-		if len(second.Messages) > 0 && strings.Contains(second.Messages[0], "gone") {
+		if len(second.Messages) > 0 && strings.Contains(second.Messages[0].String(), "gone") {
 			t.Fatalf("noticed twice: %q", second.Messages)
 		}
 	})
@@ -248,7 +248,7 @@ func brokenPromise(s decide.Situation, p decide.Plan) string {
 		sequence = max(sequence, m.SeqTag)
 	}
 	for _, decision := range p.Decisions {
-		if len(decision.Reasons) == 0 || slices.Contains(decision.Reasons, "") {
+		if len(decision.Reasons) == 0 || slices.Contains(decision.Reasons.Texts(), "") {
 			return "a decision without a reason: " + decision.Summary()
 		}
 		switch {

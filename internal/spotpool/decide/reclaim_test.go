@@ -57,7 +57,7 @@ func TestMessages(t *testing.T) {
 			}
 			s.Observation.Instances = c.now
 			p := decide.Decide(s)
-			if diff := cmp.Diff(c.want, p.Messages, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, p.Messages.Texts(), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("notices (-want +got):\n%s", diff)
 			}
 			if avoided := len(p.Journal.Cooldowns) > 0; avoided != c.avoided {

@@ -34,7 +34,7 @@ func planLines(s decide.Situation, p decide.Plan) []string {
 	}
 	add("short", p.Short.Texts()...)
 	add("warns", p.Warnings.Texts()...)
-	add("says", p.Messages...)
+	add("says", p.Messages.Texts()...)
 	for _, standing := range decide.Standings(s, p) {
 		add("has", fmt.Sprintf("%+v", standing))
 	}

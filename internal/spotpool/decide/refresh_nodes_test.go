@@ -57,7 +57,7 @@ func TestARefreshStopsAtNodesThatDoNotStayReady(t *testing.T) {
 				if _, err := w.run(fault{}, func(_ decide.Situation, p decide.Plan) {
 					warned = warned || slices.ContainsFunc(p.Warnings.Texts(), func(text string) bool {
 						return strings.Contains(text, "to be replaced (drifted configuration)") && strings.Contains(text, "not Ready")
-					}) || p.Nodes.ReplacingSuspended != ""
+					}) || !p.Nodes.ReplacingSuspended.IsZero()
 				}); err != nil {
 					t.Fatal(err)
 				}

@@ -98,10 +98,10 @@ func TestALaunchOfARefreshSaysWhatLeaves(t *testing.T) {
 	t.Parallel()
 	p := decide.Decide(seen(pool(refreshing(spotpool.RefreshRolling, 1, 0)), instance("ins-1", drifted), instance("ins-2", drifted)))
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "launched before terminating ins-1, ins-2: drifted configuration")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), "launched before terminating ins-1, ins-2: drifted configuration")
 	p = decide.Decide(seen(pool(size(2, 3), refreshing(spotpool.RefreshRolling, 0, 1)), instance("ins-1", drifted), instance("ins-2")))
 	shouldDecide(t, p, "terminate ins-1", "launch 1 spot GN7.2XLARGE32 in ap-singapore-2")
-	shouldSay(t, "reasons", p.Decisions[1].Reasons, "capacity 2, less 1 to be terminated, is below minimum 2")
+	shouldSay(t, "reasons", p.Decisions[1].Reasons.Texts(), "capacity 2, less 1 to be terminated, is below minimum 2")
 }
 
 func TestOneStepOfARefreshARun(t *testing.T) {

@@ -2,12 +2,10 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // replace replaces working instances: on-demand instances that replaced spot ones, and drifted
@@ -31,9 +29,9 @@ func replace(v View, t Tally) (Tally, Result) {
 
 // step takes one step of the replacements.
 func step(v View, t Tally) (_ Tally, r Result) {
-	if v.nodes != nil && v.nodes.ReplacingSuspended != "" { // too many nodes fail: replacements might, too
+	if v.nodes != nil && !v.nodes.ReplacingSuspended.IsZero() { // too many nodes fail: replacements might, too
 		if n := len(drifted(v, t)); n > 0 {
-			r.short(spotpool.BecauseReplacement, reason.ReplacedOnceResumed(reason.Count(n), reason.Text(v.nodes.ReplacingSuspended)))
+			r.short(spotpool.BecauseReplacement, reason.ReplacedOnceResumed(reason.Count(n), v.nodes.ReplacingSuspended))
 		}
 		return t, r
 	}
@@ -61,7 +59,7 @@ func drifted(v View, t Tally) []Member {
 // refresh returns the swap of drifted instances.
 func refresh(v View, t Tally) swap {
 	d, list := v.Declaration, drifted(v, t)
-	s := swap{members: list, reason: "drifted configuration", batch: len(list)}
+	s := swap{members: list, why: reason.DriftedConfiguration(), batch: len(list)}
 	for _, m := range t.members {
 		// An instance that Tencent Cloud refused to terminate stays. If it were not counted,
 		// refresh would launch on-demand instances, and onDemandSwap would terminate them.
@@ -87,7 +85,7 @@ func onDemandSwap(v View, t Tally) swap {
 	}
 	// A working instance is kept if another one was just lost in each offering.
 	list, _ := candidates(v, t, spotpool.Spot)
-	if !slices.ContainsFunc(list, func(c candidate) bool { return c.avoided == "" }) {
+	if !slices.ContainsFunc(list, func(c candidate) bool { return c.avoided.IsZero() }) {
 		return swap{}
 	}
 	members := choose(v, t, func(m Member) bool { return m.ChargeType == spotpool.OnDemand && replaceable(m) })
@@ -97,7 +95,7 @@ func onDemandSwap(v View, t Tally) swap {
 	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Or(leaving(a, b), trueFirst(a.Drifted, b.Drifted)) })
 	s := swap{
 		members: members[:min(extra, len(members))], onDemand: d.OnDemandBase,
-		surge: extra, batch: extra, reason: "spot instances are available again",
+		surge: extra, batch: extra, why: reason.SpotAvailable(),
 	}
 	if d.Maximum <= t.total+t.launched {
 		s.unavailable, s.batch = 1, 1
@@ -129,8 +127,8 @@ func launchBase(v View, t Tally) (_ Tally, r Result, launches bool) {
 // onDemandBase is how many on-demand instances the pool keeps: no more than its minimum is launched.
 func (v View) onDemandBase() int { return min(v.Declaration.OnDemandBase, v.Declaration.Minimum) }
 
-func onDemandBaseReason(d spotpool.Declaration) string {
-	return fmt.Sprintf("the on-demand base is %d", d.OnDemandBase)
+func onDemandBaseReason(d spotpool.Declaration) reason.Reason {
+	return reason.OnDemandBase(reason.Count(d.OnDemandBase))
 }
 
 // beyondBase returns the members of a list that may leave, and those that on_demand_base keeps.
@@ -163,7 +161,7 @@ type swap struct {
 	surge       int // instances above minimum meanwhile
 	unavailable int // instances below minimum meanwhile
 	batch       int // how many are terminated at once
-	reason      string
+	why         reason.Reason
 }
 
 // exchange terminates members that the pool can spare, or else launches their replacements
@@ -177,13 +175,13 @@ func exchange(v View, t Tally, s swap) (Tally, Result, bool) {
 	short := t.coming < d.Minimum
 	batch, why := batchOf(v, t, s, short)
 	if len(batch) > 0 {
-		t, r := terminate(v, t, batch, true, s.reason)
+		t, r := terminate(v, t, batch, true, s.why)
 		return t, r, true
 	}
 	var r Result
 	above := t.coming - d.Minimum
 	if ahead := min(s.surge-above, len(s.members)-above); ahead > 0 && !short {
-		because := fmt.Sprintf("launched before terminating %s: %s", wording.Some(ids(s.members)), s.reason)
+		because := reason.LaunchedFirst(ids(s.members), s.why)
 		filled, more := fill(v, t, ahead, s.onDemand, true, because)
 		if filled.launched > t.launched {
 			return filled, more, true
@@ -212,7 +210,7 @@ func batchOf(v View, t Tally, s swap, short bool) (batch []Member, why spotpool.
 		needed := !m.Ending && (!m.Available || available <= minimum)
 		if unknown := unknownMarket(v); needed && runs && unknown != "" {
 			why = spotpool.Reasons{{
-				Code: spotpool.BecauseReplacement, Why: reason.MarketUnknown(reason.Count(len(s.members)), reason.Text(s.reason), reason.Word(unknown)),
+				Code: spotpool.BecauseReplacement, Why: reason.MarketUnknown(reason.Count(len(s.members)), s.why, reason.Word(unknown)),
 			}}
 			continue
 		}
@@ -248,7 +246,7 @@ func unknownMarket(v View) string {
 func missingReplacements(v View, t Tally, ended []Member, n int) (int, spotpool.Reasons) {
 	v.Declaration.MaxLaunchesPerRun, v.SoFar.Launched = t.launched+n, 0
 	t = t.without(v, ended)
-	trial, r := fill(v, t, n, t.byCharge[spotpool.OnDemand], false, "a trial")
+	trial, r := fill(v, t, n, t.byCharge[spotpool.OnDemand], false, reason.Reason{})
 	return n - (trial.launched - t.launched), r.Short
 }
 
@@ -263,7 +261,7 @@ func ids(list []Member) []string {
 // blockedReplacement says why nothing is replaced. why says what blocks the launch of replacements,
 // even once there is room.
 func blockedReplacement(v View, t Tally, s swap, why spotpool.Reasons) Result {
-	d, r, n, because := v.Declaration, Result{Short: why}, reason.Count(len(s.members)), reason.Text(s.reason)
+	d, r, n, because := v.Declaration, Result{Short: why}, reason.Count(len(s.members)), s.why
 	switch {
 	case len(why) > 0:
 	case t.coming == d.Minimum && s.surge > 0 && t.room(v) == 0:

@@ -1,11 +1,8 @@
 package decide
 
 import (
-	"fmt"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // retryLaunches retries each launch whose outcome is unknown, unless some of its instances
@@ -24,8 +21,7 @@ func retryLaunches(v View, t Tally) (_ Tally, r Result) {
 		r.Decisions = append(r.Decisions, spotpool.Decision{
 			Kind: spotpool.KindLaunch, Object: v.Declaration.Object(), Count: request.Count, Offering: &request.Offering, ChargeType: request.ChargeType,
 			Currency: intent.Currency, Sequence: request.Sequence, Token: request.Token, Resume: true, Request: &request,
-			Reasons: []string{fmt.Sprintf("launch %d of %s has an unknown outcome: the same request returns the same instances",
-				request.Sequence, wording.Instant(intent.WrittenAt))},
+			Reasons: reason.Reasons{reason.UnknownOutcome(reason.Count(request.Sequence), reason.Instant{Time: intent.WrittenAt})},
 		})
 	}
 	return t, r

@@ -32,7 +32,7 @@ type Result struct {
 	// room that a termination of the same plan makes.
 	Decisions []spotpool.Decision
 	// Messages say what happened to instances since the journal was written.
-	Messages []string
+	Messages reason.Reasons
 	// Short says why the pool stays below its minimum, or why its drifted instances stay,
 	// after these decisions.
 	Short spotpool.Reasons

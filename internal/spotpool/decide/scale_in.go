@@ -2,22 +2,19 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // aboveMaximum says why instances above maximum are terminated.
-func aboveMaximum(v View, total int) string {
+func aboveMaximum(v View, total int) reason.Reason {
 	if v.Declaration.Maximum == 0 {
-		return "no instances are desired"
+		return reason.NoneDesired()
 	}
-	return fmt.Sprintf("total %d is above maximum %d", total, v.Declaration.Maximum)
+	return reason.AboveMaximum(reason.Count(total), reason.Count(v.Declaration.Maximum))
 }
 
 // trim terminates instances above maximum. It also terminates isolated instances if a
@@ -35,16 +32,16 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 				now = append(now, m)
 			}
 		}
-		because, above := aboveMaximum(v, total), fmt.Sprintf("above maximum %d", d.Maximum)
-		if v.drainReason != "" {
-			because, above = v.drainReason, "of a pool that is drained"
+		later := reason.Count(len(chosen) - len(now))
+		because, more := aboveMaximum(v, total), reason.MoreEndLater(later, reason.Count(d.Maximum))
+		if v.drains() {
+			because, more = v.drainReason, reason.MoreEndLaterDrained(later)
 		}
-		t, r = terminate(v, t, now, false, because)
-		if later := len(chosen) - len(now); later > 0 {
-			r.Messages = append(r.Messages, fmt.Sprintf("%d more %s can be terminated once they no longer start or stop", later, above))
+		if t, r = terminate(v, t, now, false, because); later > 0 {
+			r.Messages = append(r.Messages, more)
 		}
 		switch left := surplus - len(chosen); {
-		case left > 0 && v.drainReason != "":
+		case left > 0 && v.drains():
 			r.warn(reason.CannotTerminateDrained(reason.Count(left)))
 		case left > 0:
 			r.warn(reason.CannotTerminate(reason.Count(left), reason.Count(d.Maximum)))
@@ -53,7 +50,7 @@ func trim(v View, t Tally) (_ Tally, r Result) {
 	missing := d.Minimum - t.coming
 	if blocked := missing - max(0, d.Maximum-t.total); missing > 0 && blocked > 0 && v.mayLaunch() {
 		isolated := choose(v, t, func(m Member) bool { return m.Condition == Isolated && m.expendable() })
-		trimmed, more := terminate(v, t, pickTerminations(t, isolated, blocked), false, "isolated by Tencent Cloud, and its replacement needs the room")
+		trimmed, more := terminate(v, t, pickTerminations(t, isolated, blocked), false, reason.Isolated())
 		r.add(more)
 		return trimmed, r
 	}
@@ -100,7 +97,7 @@ func choose(v View, t Tally, wanted func(Member) bool) []Member {
 }
 
 // terminate terminates members, once their nodes are drained.
-func terminate(v View, t Tally, list []Member, refresh bool, because string) (Tally, Result) {
+func terminate(v View, t Tally, list []Member, refresh bool, because reason.Reason) (Tally, Result) {
 	now, drains, r := splitDrained(v, t, list, because)
 	t = t.leave(now).leave(drains)
 	t.draining = with(t.draining, drains)
@@ -110,41 +107,41 @@ func terminate(v View, t Tally, list []Member, refresh bool, because string) (Ta
 }
 
 // termination returns the decision to terminate members now; none for an empty list.
-func termination(v View, list []Member, refresh bool, because string) []spotpool.Decision {
+func termination(v View, list []Member, refresh bool, because reason.Reason) []spotpool.Decision {
 	if len(list) == 0 {
 		return nil
 	}
-	about := make([]string, len(list))
+	about := make(reason.Some, len(list))
 	for n, m := range list {
 		about[n] = describe(m)
 	}
 	return []spotpool.Decision{{
 		Kind: spotpool.KindTerminate, Object: v.Declaration.Object(), Count: len(list), InstanceIDs: ids(list), Refresh: refresh,
-		Reasons: []string{because, "chosen: " + wording.Some(about)},
+		Reasons: reason.Reasons{because, reason.Chosen(about)},
 	}}
 }
 
-func describe(m Member) string {
-	facts := []string{spotpool.ChargeName(m.ChargeType) + " " + m.Market().String()}
+func describe(m Member) reason.Reason {
+	facts := reason.Facts{reason.OfOffering(reason.Word(spotpool.ChargeName(m.ChargeType)), reason.Word(m.Market().String()))}
 	if m.Ending {
-		facts = append(facts, "its end was asked for before")
+		facts = append(facts, reason.EndRequested())
 	}
 	if m.Condition != Running {
-		facts = append(facts, string(m.Condition))
+		facts = append(facts, reason.InCondition(reason.Word(m.Condition)))
 	}
 	if m.Idle {
-		facts = append(facts, "no GPU pods")
+		facts = append(facts, reason.NoGPUPods())
 	}
 	if m.Drifted {
-		facts = append(facts, "drifted")
+		facts = append(facts, reason.Drifted())
 	}
 	if m.Price > 0 {
-		facts = append(facts, m.Currency.Hourly(m.Price))
+		facts = append(facts, reason.Costs(reason.Price{Amount: m.Price.String(), Currency: string(m.Currency)}))
 	}
 	if !m.LaunchedAt.IsZero() {
-		facts = append(facts, "launched "+wording.Instant(m.LaunchedAt))
+		facts = append(facts, reason.LaunchedAt(reason.Instant{Time: m.LaunchedAt}))
 	}
-	return fmt.Sprintf("%s (%s)", m.ID, strings.Join(facts, ", "))
+	return reason.ChosenInstance(reason.Word(m.ID), facts)
 }
 
 // pickTerminations picks n of a list to terminate, in this order:

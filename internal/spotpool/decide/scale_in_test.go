@@ -161,7 +161,7 @@ func TestScaleIn(t *testing.T) {
 			p := decide.Decide(c.situation)
 			shouldDecide(t, p, c.want...)
 			if c.notice != "" {
-				shouldSay(t, "notices", p.Messages, c.notice)
+				shouldSay(t, "notices", p.Messages.Texts(), c.notice)
 			}
 			if c.warning != "" {
 				shouldSay(t, "warnings", p.Warnings.Texts(), c.warning)
@@ -212,7 +212,7 @@ func TestAnEndThatDoesNotShowIsRepeated(t *testing.T) {
 	s.Observation.Instances[1].LaunchedAt = noon
 	p = decide.Decide(s)
 	shouldDecide(t, p, "terminate ins-1")
-	shouldSay(t, "reasons", p.Decisions[0].Reasons,
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(),
 		"chosen: ins-1 (spot GN7.2XLARGE32 in ap-singapore-2, its end was asked for before, launched 2026-03-01T11:00:00Z)")
 }
 

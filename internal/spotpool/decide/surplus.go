@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
@@ -13,7 +12,7 @@ import (
 // surplus returns how many working instances replacements left above the baseline. It is 0
 // during other replacements, since these are launched ahead.
 func (v View) surplus(t Tally) int {
-	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.drainReason != "" || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
+	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.drains() || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
 		return 0
 	}
 	n := -v.Journal.Baseline
@@ -45,7 +44,6 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	if n == 0 {
 		return t, r
 	}
-	above := fmt.Sprintf("%d above the %d that the pool keeps, left by replacements", n, v.Journal.Baseline)
 	if lasted := v.Journal.Surplus; lasted.For(v.Now) < limit {
 		until := lasted.Until(limit, v.Now)
 		r.because(spotpool.Reason{Code: spotpool.BecauseSurplus, Until: until, Why: reason.SurplusLater(reason.Count(n), reason.Count(v.Journal.Baseline),
@@ -59,7 +57,7 @@ func endSurplus(v View, t Tally) (_ Tally, r Result) {
 	if left := n - len(list); left > 0 {
 		r.because(surplusReason(v, t, n, left))
 	}
-	t, more := terminate(v, t, list, false, fmt.Sprintf("%s, for longer than surplus_after of %s", above, spotpool.Duration(limit)))
+	t, more := terminate(v, t, list, false, reason.SurplusOver(reason.Count(n), reason.Count(v.Journal.Baseline), reason.Duration(limit)))
 	r.add(more)
 	return t, r
 }

@@ -58,7 +58,7 @@ func (r *recovery) observed(from, until time.Duration) (last decide.Plan) {
 // scaledIn are the decisions that end a surplus.
 func scaledIn(p decide.Plan) (list []spotpool.Decision) {
 	for _, d := range p.Decisions {
-		if strings.Contains(d.Reasons[0], "left by replacements") {
+		if strings.Contains(d.Reasons[0].String(), "left by replacements") {
 			list = append(list, d)
 		}
 	}
@@ -81,7 +81,7 @@ func TestASurplusOfReplacementsIsScaledIn(t *testing.T) {
 	if len(p.Short) > 0 {
 		t.Errorf("all of it is scaled in, and it says %q", p.Short)
 	}
-	shouldSay(t, "reasons", p.Decisions[0].Reasons, "2 above the 2 that the pool keeps, left by replacements, for longer than surplus_after of 1h")
+	shouldSay(t, "reasons", p.Decisions[0].Reasons.Texts(), "2 above the 2 that the pool keeps, left by replacements, for longer than surplus_after of 1h")
 	for _, d := range p.Decisions {
 		r.Journal = r.Journal.RequestDrain(d, r.Now).RecordDrain(d.InstanceIDs[0], node.Progress{Cordoned: true, Observed: true},
 			r.Declaration.Nodes.Drain, r.Now)

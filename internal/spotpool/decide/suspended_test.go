@@ -31,7 +31,7 @@ func TestTheNodesOfAllPoolsIncludeItsOwn(t *testing.T) {
 	} {
 		s := failing
 		s.OtherNodes = c.others
-		if got := decide.Decide(s).Nodes.ReplacingSuspended; got != c.want {
+		if got := decide.Decide(s).Nodes.ReplacingSuspended.String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestSuspendedReplacingIsReportedOnceAndWhenItEnds(t *testing.T) {
 		}
 		p := decide.Decide(s)
 		shouldDecide(t, p, step.want...)
-		if diff := cmp.Diff(step.messages, p.Messages); diff != "" {
+		if diff := cmp.Diff(step.messages, p.Messages.Texts()); diff != "" {
 			t.Errorf("%s: messages (-want +got):\n%s", step.name, diff)
 		}
 		var reported history.Kind
@@ -154,7 +154,7 @@ func TestAPoolOfOneIsNotReplacedForever(t *testing.T) {
 	if want := []string{zone2, zone3, zone2}; !slices.Equal(zones, want) {
 		t.Errorf("launched in %v, want %v", zones, want)
 	}
-	if want := "2 instances in a row failed before they had worked for an hour"; last.Nodes.ReplacingSuspended != want {
+	if want := "2 instances in a row failed before they had worked for an hour"; last.Nodes.ReplacingSuspended.String() != want {
 		t.Errorf("replacing is suspended by %q, want %q", last.Nodes.ReplacingSuspended, want)
 	}
 }

@@ -1,13 +1,10 @@
 package decide
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // topUp launches up to the minimum: on-demand up to on_demand_base, then the declared charge
@@ -35,7 +32,7 @@ func topUp(v View, t Tally) (_ Tally, r Result) {
 
 // fill launches up to n instances: on-demand while onDemand is below the base, and the rest
 // of the declared charge type.
-func fill(v View, t Tally, n, onDemand int, refresh bool, because string) (Tally, Result) {
+func fill(v View, t Tally, n, onDemand int, refresh bool, because reason.Reason) (Tally, Result) {
 	d := v.Declaration
 	var r Result
 	most := t.launched + n
@@ -49,7 +46,7 @@ func fill(v View, t Tally, n, onDemand int, refresh bool, because string) (Tally
 
 // fallBack launches on-demand instances instead of n spot instances that are unavailable,
 // once the pool has been short for long enough.
-func fallBack(v View, t Tally, n int, because string) (_ Tally, r Result) {
+func fallBack(v View, t Tally, n int, because reason.Reason) (_ Tally, r Result) {
 	d := v.Declaration
 	f := d.OnDemandFallback
 	if f == nil || n <= 0 || d.InstanceChargeType != spotpool.Spot {
@@ -69,25 +66,26 @@ func fallBack(v View, t Tally, n int, because string) (_ Tally, r Result) {
 		return t, r
 	}
 	return launch(v, t, min(n, f.Maximum-standIns), spotpool.OnDemand, false, because,
-		fmt.Sprintf("no spot instance was available since %s, for longer than %s", wording.Instant(since), f.After))
+		reason.NoSpotSince(reason.Instant{Time: since}, reason.Duration(f.After)))
 }
 
 // shortfallReason says why the pool is below its minimum.
-func shortfallReason(v View, t Tally) string {
-	var but []string
+func shortfallReason(v View, t Tally) reason.Reason {
+	var but reason.Clauses
 	if len(v.interrupted) > 0 {
-		but = append(but, "as "+reclaimed(v.interrupted).String())
+		but = append(but, reason.AsReclaimed(reclaimed(v.interrupted)))
 	}
 	if v.unseen > 0 {
-		but = append(but, fmt.Sprintf("with %d more requested", v.unseen))
+		but = append(but, reason.MoreRequested(reason.Count(v.unseen)))
 	}
 	if ending := t.capacity + v.unseen - t.coming; ending > 0 {
-		but = append(but, fmt.Sprintf("less %d to be terminated", ending))
+		but = append(but, reason.ToBeTerminated(reason.Count(ending)))
 	}
+	capacity, minimum := reason.Count(t.capacity), reason.Count(v.Declaration.Minimum)
 	if len(but) == 0 {
-		return fmt.Sprintf("capacity %d is below minimum %d", t.capacity, v.Declaration.Minimum)
+		return reason.BelowMinimum(capacity, minimum)
 	}
-	return fmt.Sprintf("capacity %d, %s, is below minimum %d", t.capacity, strings.Join(but, " and "), v.Declaration.Minimum)
+	return reason.BelowMinimumBut(capacity, but, minimum)
 }
 
 // noRoomReason returns why n instances cannot be launched.

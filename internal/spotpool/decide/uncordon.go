@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -18,7 +19,7 @@ func uncordon(v View, t Tally) (_ Tally, r Result) {
 			continue
 		}
 		m, found := memberOf(t.members, n)
-		why := "its instance is no longer to be terminated"
+		why := reason.NotTerminated()
 		switch {
 		case slices.Contains(v.SoFar.Uncordoned, n.Name):
 			r.StillCordoned = append(r.StillCordoned, n.Name)
@@ -29,8 +30,8 @@ func uncordon(v View, t Tally) (_ Tally, r Result) {
 			if gone && !v.inUse(past, n) {
 				continue
 			}
-			if why = "its instance is no longer the pool's"; gone {
-				why = "its instance is gone, and another machine uses it"
+			if why = reason.NotOfPool(); gone {
+				why = reason.UsedByOther()
 			}
 		case t.ends(m):
 			continue

@@ -23,7 +23,7 @@ type View struct {
 	doubtful    []string        // instances with the pool's uid and contradictory data
 	unseen      int             // instances that pending launches may have launched and no observation found yet
 	unpriced    string          // a counted instance, or a pending launch, whose price is unknown
-	drainReason string          // why no instances are desired now; empty if minimum counts
+	drainReason reason.Reason   // why no instances are desired now; zero if minimum counts
 }
 
 // begin returns the view of a situation, and the tally before anything is decided.
@@ -106,7 +106,7 @@ func (v View) heldBack() (code spotpool.Code, why reason.Reason) {
 	case len(v.doubtful) > 0:
 		return spotpool.BecauseContradiction, reason.AmbiguousInstances(v.doubtful)
 	case !v.Journal.LostAt.IsZero():
-		return spotpool.BecauseJournalLost, reason.JournalLost(reason.Text(v.Journal.LossReason()))
+		return spotpool.BecauseJournalLost, v.Journal.LossReason()
 	case v.SoFar.Halted != "":
 		return spotpool.BecauseRefused, reason.LaunchRefused(reason.NewForeign(v.SoFar.Halted))
 	}
@@ -118,6 +118,9 @@ func (v View) mayLaunch() bool {
 	code, _ := v.heldBack()
 	return code == ""
 }
+
+// drains reports whether no instances are desired now.
+func (v View) drains() bool { return !v.drainReason.IsZero() }
 
 // retries reports whether a pending launch is requested again.
 func (v View) retries(i launches.Launch) bool {

@@ -1,14 +1,13 @@
 package fleet
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // RequestDrain records that a node will be drained before its instance is terminated. A drain
@@ -18,7 +17,7 @@ func (f Fleet) RequestDrain(about history.About, d spotpool.Decision) (Fleet, []
 	if d.Node == nil {
 		return f, nil
 	}
-	why := ""
+	var why reason.Reason
 	if len(d.Reasons) > 0 {
 		why = d.Reasons[0]
 	}
@@ -98,16 +97,20 @@ func drainEvents(about history.About, before, after node.Drain) (events []histor
 }
 
 // leftovers says what a drain left on its node.
-func leftovers(d node.Drain) []string {
+func leftovers(d node.Drain) reason.Reasons {
 	if d.Left == 0 {
 		return nil
 	}
-	return append([]string{fmt.Sprintf("%d %s left", d.Left, wording.Plural(d.Left, "pod was", "pods were"))}, d.Blocked...)
+	left := reason.Reasons{reason.PodsLeft(reason.Count(d.Left))}
+	for _, why := range d.Blocked {
+		left = append(left, reason.PodBlocked(reason.NewForeign(why)))
+	}
+	return left
 }
 
 // because returns about with other reasons.
-func because(about history.About, reasons ...string) history.About {
-	about.Reasons = reasons
+func because(about history.About, reasons ...reason.Reason) history.About {
+	about.Reasons = slices.DeleteFunc(reasons, reason.Reason.IsZero)
 	return about
 }
 
@@ -115,7 +118,7 @@ func because(about history.About, reasons ...string) history.About {
 type Replacement struct {
 	InstanceID, Configuration string
 	Since                     time.Time // zero if it is no longer replaced
-	Why                       string
+	Why                       reason.Reason
 	Early                     bool // whether it failed before it was proven
 }
 

@@ -1,11 +1,10 @@
 package fleet
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Ending is the end of instances of one market that the pool did not terminate.
@@ -13,41 +12,41 @@ type Ending struct {
 	Market       spotpool.Market
 	IDs          []string
 	LaunchFailed bool // else they were reclaimed or terminated, or are about to be
-	what         string
-	notice       string // the text of an interruption notice; else empty
+	how          reason.Reason
+	notice       reason.Reason // what an interruption notice says; else zero
 }
 
-func (e Ending) String() string {
-	if e.notice != "" {
+// Reason returns what ended, and how.
+func (e Ending) Reason() reason.Reason {
+	if !e.notice.IsZero() {
 		return e.notice
 	}
-	return fmt.Sprintf("%s (%s) %s %s", wording.Some(e.IDs), e.Market, wording.Are(len(e.IDs)), e.what)
+	return reason.Ended(e.IDs, reason.Word(e.Market.String()), e.how)
 }
 
 // noticed reports whether an interruption notice of the instance was reported, and not
 // withdrawn since.
 func (k Known) noticed() bool { return !k.ReportedTakenAt.IsZero() }
 
-// endReason says why an instance that is listed terminates, or has terminated.
-func (k Known) endReason(i spotpool.Instance) string {
+// endReason returns why an instance that is listed terminates, or has terminated.
+func (k Known) endReason(i spotpool.Instance) reason.Reason {
+	state := reason.Word(i.State)
 	if i.State != spotpool.StateLaunchFailed {
 		if k.noticed() {
-			return string(i.State) + ": " + reclaimed
+			return reason.EndedAsNoticed(state)
 		}
-		return string(i.State) + ": reclaimed by Tencent Cloud, or terminated by hand"
+		return reason.EndedElsewhere(state)
 	}
-	if reason := strings.TrimSpace(i.OperationError); reason != "" {
-		return "LAUNCH_FAILED: " + reason
+	if why := strings.TrimSpace(i.OperationError); why != "" {
+		return reason.LaunchFailed(reason.NewForeign(why))
 	}
-	return "LAUNCH_FAILED: Tencent Cloud gave no reason"
+	return reason.LaunchFailedFor()
 }
 
-// goneReason says why an instance is gone that the pool did not terminate.
-func (k Known) goneReason() string {
+// goneReason returns why an instance is gone that the pool did not terminate.
+func (k Known) goneReason() reason.Reason {
 	if k.noticed() {
-		return "gone: " + reclaimed
+		return reason.GoneAsNoticed()
 	}
-	return "gone: reclaimed by Tencent Cloud, or terminated or untagged by hand"
+	return reason.GoneElsewhere()
 }
-
-const reclaimed = "reclaimed by Tencent Cloud, as its interruption notice announced"

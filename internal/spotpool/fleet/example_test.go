@@ -24,11 +24,13 @@ func ExampleFleet_Update() {
 	for _, e := range u.Events {
 		fmt.Println(e.Kind, e.InstanceIDs)
 	}
-	fmt.Println(u.Endings)
+	for _, e := range u.Endings {
+		fmt.Println(e.Reason())
+	}
 	fmt.Println(len(u.Fleet.Known), len(u.Fleet.Past))
 	// Output:
 	// terminated [ins-1]
 	// lost [ins-2]
-	// [ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand]
+	// ins-2 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand
 	// 0 2
 }

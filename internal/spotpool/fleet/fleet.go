@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Fleet is a pool's instances, and those that are gone.
@@ -59,7 +60,7 @@ func (f Fleet) MarkListed(ids []string) Fleet {
 // Terminate records that the termination of these instances is requested, so that they do
 // not count as lost later.
 func (f Fleet) Terminate(about history.About, ids []string) (Fleet, []history.Event) {
-	why := ""
+	var why reason.Reason
 	if len(about.Reasons) > 0 {
 		why = about.Reasons[0]
 	}
@@ -74,7 +75,7 @@ func (f Fleet) Keep(ids []string, now time.Time) Fleet {
 		if k.Drain.Over() {
 			k.Drain.Phase, k.Drain.Refused, k.Drain.EndedAt = node.Kept, true, now
 		}
-		k.Ended, k.EndedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, ""
+		k.Ended, k.EndedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, reason.Reason{}
 	})
 }
 

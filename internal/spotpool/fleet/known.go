@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -30,7 +31,7 @@ type Known struct {
 	// NoticedAt is when its termination was first observed, if the pool did not request it.
 	NoticedAt time.Time `json:"noticed_at,omitzero"`
 	// EndReason is why the pool requested its termination.
-	EndReason string `json:"end_reason,omitempty"`
+	EndReason reason.Reason `json:"end_reason,omitzero"`
 	// Node is its state as a node, Drain the drain of that, and ReplacedSince since when it is
 	// being replaced.
 	Node          node.Status `json:"node,omitzero"`

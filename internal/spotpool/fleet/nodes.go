@@ -1,14 +1,13 @@
 package fleet
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // updateNodes records what was observed of the instances as nodes. If the pool has no nodes,
@@ -73,7 +72,7 @@ func (u *Update) updateNotices(d spotpool.Declaration) {
 		u.report(u.about.Noticed(history.Notice, k.node(), k.TakenAt))
 		u.Endings = append(u.Endings, Ending{
 			Market: k.Market, IDs: []string{i.ID},
-			notice: fmt.Sprintf("interruption notice: Tencent Cloud reclaims %s (%s) at %s", i.ID, k.Market, wording.Instant(k.TakenAt)),
+			notice: reason.InterruptionNotice(reason.Word(i.ID), reason.Word(k.Market.String()), reason.Instant{Time: k.TakenAt}),
 		})
 	}
 }
@@ -89,7 +88,7 @@ func (u *Update) updatePast(o spotpool.Observation) {
 		p = p.absent(slices.Contains(o.Absent, p.InstanceID), u.about.At)
 		seen, found := o.Cluster.Node(p.Node.UID)
 		if o.Cluster.Observed() && !p.NodeDeletedAt.IsZero() && !found {
-			u.report(because(u.about, "its instance is gone").NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
+			u.report(because(u.about, reason.InstanceIsGone()).NodeDeleted(history.Node{InstanceID: p.InstanceID, Name: p.Node.Name, UID: p.Node.UID}))
 			p.Node, p.NodeDeletedAt = node.Status{}, time.Time{}
 		}
 		// A kubelet that finds a Node of its host name registers as that Node, which keeps

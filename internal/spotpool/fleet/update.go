@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -77,14 +78,14 @@ func (f Fleet) Update(about history.About, d spotpool.Declaration, o spotpool.Ob
 func (u *Update) report(events ...history.Event) { u.Events = append(u.Events, events...) }
 
 // addEnding adds an instance to the ending of its market and kind.
-func (u *Update) addEnding(k Known, launchFailed bool, what string) {
+func (u *Update) addEnding(k Known, launchFailed bool, how reason.Reason) {
 	for n := range u.Endings {
-		if same := &u.Endings[n]; same.Market == k.Market && same.LaunchFailed == launchFailed && same.what == what {
+		if same := &u.Endings[n]; same.Market == k.Market && same.LaunchFailed == launchFailed && same.how.Same(how) {
 			same.IDs = append(same.IDs, k.InstanceID)
 			return
 		}
 	}
-	u.Endings = append(u.Endings, Ending{Market: k.Market, IDs: []string{k.InstanceID}, LaunchFailed: launchFailed, what: what})
+	u.Endings = append(u.Endings, Ending{Market: k.Market, IDs: []string{k.InstanceID}, LaunchFailed: launchFailed, how: how})
 }
 
 // retire moves an instance to the former ones. Its end is an event, unless its loss was one.
@@ -105,7 +106,7 @@ func (u *Update) retire(k Known) {
 
 // reportLoss reports an instance that the pool did not terminate. It was reclaimed if a notice
 // announced that; else it may have been terminated by hand.
-func (u *Update) reportLoss(k Known, why string) {
+func (u *Update) reportLoss(k Known, why reason.Reason) {
 	about := because(u.about, why)
 	// Observations have whole seconds, and a launch has the time of its response.
 	if !about.At.After(k.RecordedAt) {
@@ -115,7 +116,7 @@ func (u *Update) reportLoss(k Known, why string) {
 	if k.noticed() {
 		kind = history.Reclaim
 		if !k.Reach.At.IsZero() {
-			about.Reasons = append(about.Reasons, k.Reach.String())
+			about.Reasons = append(about.Reasons, k.Reach.Reason())
 		}
 	}
 	u.report(about.Instance(kind, u.instance(k)))
@@ -183,7 +184,7 @@ func (k Known) settle(state spotpool.State, launchedAt, now time.Time) Known {
 	case k.UnsettledSince.IsZero():
 		k.UnsettledSince = now
 	case unended && now.Sub(k.UnsettledSince) > endLag:
-		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, time.Time{}, ""
+		k.Ended, k.EndedAt, k.NoticedAt, k.UnsettledSince, k.EndReason = false, time.Time{}, time.Time{}, time.Time{}, reason.Reason{}
 	}
 	return k
 }

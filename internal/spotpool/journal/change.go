@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
@@ -90,7 +91,7 @@ func (j Journal) Adopt(instances []spotpool.Instance, now time.Time) Journal {
 }
 
 // Terminate records that the termination of these instances is requested.
-func (j Journal) Terminate(ids []string, now time.Time, reasons ...string) Journal {
+func (j Journal) Terminate(ids []string, now time.Time, reasons ...reason.Reason) Journal {
 	return j.withFleet(j.Fleet.Terminate(j.about(now, reasons...), ids))
 }
 
@@ -99,7 +100,7 @@ func (j Journal) Detach(ids []string, now time.Time) Journal {
 	f, detached := j.Fleet.Detach(ids)
 	j.Fleet = f
 	for _, k := range detached {
-		j = j.with(j.about(now, "it keeps running without the pool").Instance(history.Detach, k.HistoryInstance(j.Prices.Of(k.Market))))
+		j = j.with(j.about(now, reason.KeepsRunning()).Instance(history.Detach, k.HistoryInstance(j.Prices.Of(k.Market))))
 	}
 	return j
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"slices"
 	"time"
 
@@ -90,11 +91,11 @@ func (j Journal) NeedsCluster(d spotpool.Declaration) bool {
 // cluster is unreachable.
 func (j Journal) NeedsCleanup() bool { return len(j.Tokens) > 0 || j.AnyDrained() }
 
-// FailingEarly says why replacing is suspended because instances failed early. It is empty if it is not. A release, a
+// FailingEarly says why replacing is suspended because instances failed early. It is zero if it is not. A release, a
 // node that works for an hour, and a new configuration end that.
-func (j Journal) FailingEarly(d spotpool.Declaration) string {
+func (j Journal) FailingEarly(d spotpool.Declaration) reason.Reason {
 	if d.Nodes == nil {
-		return ""
+		return reason.Reason{}
 	}
 	return node.Suspended(j.EarlyFailures, node.Count{}, node.Count{})
 }
@@ -131,6 +132,6 @@ func (j Journal) withFleet(f fleet.Fleet, events []history.Event) Journal {
 	return j.with(events...)
 }
 
-func (j Journal) about(at time.Time, reasons ...string) history.About {
+func (j Journal) about(at time.Time, reasons ...reason.Reason) history.About {
 	return history.About{At: at, Object: j.Object, ObjectUID: j.UID, Reasons: reasons}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
@@ -18,8 +19,8 @@ type Update struct {
 	// Found are the pool's own instances, in the order of the journal's entries.
 	Found []fleet.OwnInstance
 	Nodes node.Matches
-	// Messages say, for people, what happened to instances since the journal was written.
-	Messages []string
+	// Messages say what happened to instances since the journal was written.
+	Messages reason.Reasons
 }
 
 // Update updates the journal from an observation. The same observation changes nothing a
@@ -50,7 +51,7 @@ func (j Journal) Update(d spotpool.Declaration, o spotpool.Observation, g spotpo
 	j.Baseline = j.baseline(d.Minimum, foreign)
 	j.Cooldowns = j.Cooldowns.At(now)
 	for _, ending := range changed.Endings {
-		u.Messages = append(u.Messages, ending.String())
+		u.Messages = append(u.Messages, ending.Reason())
 		if c, ok := cooldown(ending, now.Add(time.Duration(d.Cooldown))); ok {
 			j.Cooldowns = j.Cooldowns.Add(c)
 		}
@@ -141,7 +142,7 @@ func (j Journal) recordGate(d spotpool.Declaration, g spotpool.Gate, now time.Ti
 	switch closed := !j.GateClosedSince.IsZero(); {
 	case !closed && g.Closed && d.Budget != "":
 		j.GateClosedSince = now
-		return j.with(j.about(now, g.Reason).Since(history.GateClosed, now))
+		return j.with(j.about(now, reason.BudgetBlocks(reason.Text(g.Reason))).Since(history.GateClosed, now))
 	case closed && !g.Closed:
 		j = j.with(j.about(now).Since(history.GateOpened, j.GateClosedSince))
 		j.GateClosedSince = time.Time{}
@@ -150,13 +151,13 @@ func (j Journal) recordGate(d spotpool.Declaration, g spotpool.Gate, now time.Ti
 }
 
 // Suspend records why the pool replaces no failing nodes, and reports when that begins and
-// ends; why is empty if it does. It returns since when it did not, if that ends now.
-func (j Journal) Suspend(why string, now time.Time) (_ Journal, ended time.Time) {
+// ends; why is zero if it does. It returns since when it did not, if that ends now.
+func (j Journal) Suspend(why reason.Reason, now time.Time) (_ Journal, ended time.Time) {
 	switch since := j.SuspendedSince; {
-	case since.IsZero() && why != "":
+	case since.IsZero() && !why.IsZero():
 		j.SuspendedSince = now
 		return j.with(j.about(now, why).Since(history.Suspend, now)), ended
-	case !since.IsZero() && why == "":
+	case !since.IsZero() && why.IsZero():
 		j.SuspendedSince = time.Time{}
 		return j.with(j.about(now).Since(history.Unsuspend, since)), since
 	}

@@ -1,6 +1,7 @@
 package launches
 
 import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ type Launch struct {
 	// that the launch took effect, even after that instance is gone.
 	Seen []string `json:"seen,omitempty"`
 	// Reasons are those of the decision, and Price the known price of one instance.
-	Reasons []string       `json:"reasons,omitempty"`
+	Reasons reason.Reasons `json:"reasons,omitempty"`
 	Price   spotpool.Price `json:"hourly_price,omitempty"`
 	// Currency is that of Price and of the request's price cap.
 	Currency spotpool.Currency `json:"currency,omitempty"`

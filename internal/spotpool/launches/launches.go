@@ -1,12 +1,11 @@
 package launches
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Launches are the pending launches of a pool, and the source of later tokens.
@@ -153,13 +152,11 @@ func (s Launches) journalLostAt(poolUID string, now time.Time) time.Time {
 	return s.LostAt
 }
 
-// LossReason says why nothing is launched after the loss of a journal, and until when; empty if
+// LossReason says why nothing is launched after the loss of a journal, and until when; zero if
 // none was lost recently.
-func (s Launches) LossReason() string {
+func (s Launches) LossReason() reason.Reason {
 	if s.LostAt.IsZero() {
-		return ""
+		return reason.Reason{}
 	}
-	return fmt.Sprintf("its journal was missing, or an old copy, at %s, so recent launches may not be listed yet: nothing is launched "+
-		"until %s. Any apply or reconcile after that launches the missing instances",
-		wording.Instant(s.LostAt), wording.Instant(s.LostAt.Add(spotpool.TagLag)))
+	return reason.JournalLost(reason.Instant{Time: s.LostAt}, reason.Instant{Time: s.LostAt.Add(spotpool.TagLag)})
 }

@@ -1,13 +1,12 @@
 package markets
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Cause is the cause of a cooldown.
@@ -56,13 +55,16 @@ func (c Cooldown) Covers(o spotpool.Offering, charge spotpool.ChargeType) bool {
 		(c.InstanceType == "" || c.InstanceType == o.InstanceType)
 }
 
-func (c Cooldown) String() string {
-	s := fmt.Sprintf("%s, cooling down until %s", c.Cause, wording.Instant(c.Until))
+// Reason returns its cause, and until when it lasts.
+func (c Cooldown) Reason() reason.Reason {
+	until := reason.Instant{Time: c.Until}
 	if c.Detail != "" {
-		s = fmt.Sprintf("%s (%s), cooling down until %s", c.Cause, c.Detail, wording.Instant(c.Until))
+		return reason.CooldownDetailed(reason.Word(c.Cause), reason.Word(c.Detail), until)
 	}
-	return s
+	return reason.Cooldown(reason.Word(c.Cause), until)
 }
+
+func (c Cooldown) String() string { return c.Reason().String() }
 
 // Cooldowns are those of a pool, in the order in which they began.
 type Cooldowns []Cooldown

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -74,7 +75,7 @@ func (list Prices) Update(about history.About, recorded []spotpool.Market, insta
 		last := spotpool.Cost{Price: p.Price, Currency: p.Currency}.In(currency)
 		if price != 0 && price != last {
 			if subnet, runs := used[m]; runs && last > 0 {
-				about.Reasons = []string{"it was " + currency.Amount(last)}
+				about.Reasons = reason.Reasons{reason.PriceWas(reason.Price{Amount: last.String(), Currency: string(currency)})}
 				events = append(events, about.Priced(m.HistoryOffering(subnet), string(m.ChargeType), price.Text(), string(currency), p.Since))
 			}
 			p.Price, p.Since = price, about.At

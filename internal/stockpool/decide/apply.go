@@ -1,13 +1,11 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // recoverRun checks whether an interrupted run finished what it had begun.
@@ -35,59 +33,65 @@ func apply(v View, t Tally) (_ Tally, r Result) {
 			return t, r
 		}
 		for _, c := range of.Changes {
-			of.Reasons = append(of.Reasons, c.String())
+			of.Reasons = append(of.Reasons, c.Reason())
 		}
 		if of.By = drift.ChangedBy(live, of.Changes); len(of.By) > 0 {
-			of.Reasons = append(of.Reasons, "last written by "+strings.Join(of.By, ", "))
+			of.Reasons = append(of.Reasons, reason.LastWrittenBy(of.By))
 		}
 	}
 	if spare, release := v.spare(); of.Replicas > 0 && of.Replicas < of.Was && len(spare)+len(release) > 0 {
 		r.Decisions = append(r.Decisions, stockpool.Decision{
 			Kind: stockpool.KindSpare, Was: of.Was, Replicas: of.Was, Spared: spare, Released: release,
-			Reasons: []string{fmt.Sprintf("scaling from %d to %s", of.Was, wording.Count(of.Replicas, "pod"))},
+			Reasons: reason.Reasons{reason.ScalingDown(reason.Count(of.Was), reason.Count(of.Replicas))},
 		})
 	}
 	r.Decisions = append(r.Decisions, of)
 	return t, r
 }
 
-func applyReasons(v View, t Tally) (stockpool.Kind, []string) {
+func applyReasons(v View, t Tally) (stockpool.Kind, reason.Reasons) {
 	d, j, was, to := v.Declaration, v.Journal, v.Observation.Replicas(), t.replicas
 	paused, held := v.pausing(), v.growthBlockers()
-	declared := fmt.Sprintf("its declaration changed (generation %d)", d.Generation)
+	declared := reason.DeclarationChanged(reason.Count(d.Generation))
 	switch {
 	case paused != nil && was > 0 && j.PausedSince != nil:
-		return stockpool.KindPause, []string{"it was scaled up", paused.Reason}
+		return stockpool.KindPause, reason.Reasons{reason.ScaledUp(), paused.Reason}
 	case paused != nil && was > 0: // first, even if the API server refuses the rest
-		return stockpool.KindPause, []string{paused.Reason}
+		return stockpool.KindPause, reason.Reasons{paused.Reason}
 	case j.Applied == "":
-		return stockpool.KindApply, append([]string{"the declaration was never applied"}, held...)
+		return stockpool.KindApply, append(reason.Reasons{reason.NeverApplied()}, held...)
 	case t.begun:
-		return stockpool.KindApply, []string{"an interrupted run began it"}
+		return stockpool.KindApply, reason.Reasons{reason.InterruptedBegan()}
 	case j.Applied != d.Hash(j.Container):
-		return stockpool.KindApply, []string{declared}
-	case to == was && t.kept != "":
-		return stockpool.KindApply, []string{"it was scaled up", t.kept}
+		return stockpool.KindApply, reason.Reasons{declared}
+	case to == was && !t.kept.IsZero():
+		return stockpool.KindApply, reason.Reasons{scaled(was > j.Replicas, reason.ScaledUp, reason.ScaledDown), t.kept}
 	case j.Generation == d.Generation && to == was && held != nil:
-		return stockpool.KindApply, append([]string{"it was scaled down and may not grow"}, held...)
+		return stockpool.KindApply, append(reason.Reasons{scaled(was > j.Replicas, reason.ScaledUpHeld, reason.ScaledDownHeld)}, held...)
 	case j.PausedSince != nil && to > was:
-		return stockpool.KindResume, []string{"no budget pauses it"}
+		return stockpool.KindResume, reason.Reasons{reason.NoBudgetPauses()}
 	case j.Generation != d.Generation:
-		return stockpool.KindScale, append([]string{declared}, held...)
+		return stockpool.KindScale, append(reason.Reasons{declared}, held...)
 	case held != nil:
 		return stockpool.KindScale, held
 	case d.ReplicasPolicy == stockpool.ReplicasAvailable:
-		n := v.taken()
-		return stockpool.KindScale, []string{fmt.Sprintf("%d of its pods %s in use, and %d must be available", n, isOrAre(n), d.Replicas)}
+		return stockpool.KindScale, reason.Reasons{reason.ReplicasAvailable(reason.Count(v.taken()), reason.Count(d.Replicas))}
 	}
-	return stockpool.KindScale, []string{"no budget limits it"}
+	return stockpool.KindScale, reason.Reasons{reason.NoBudgetLimits()}
+}
+
+// scaled says how another process scaled the Deployment since the last application.
+func scaled(grew bool, up, down func() reason.Reason) reason.Reason {
+	if grew {
+		return up()
+	}
+	return down()
 }
 
 // warnPaused warns of a paused rollout: no change reaches the pods.
 func warnPaused(v View, t Tally) (_ Tally, r Result) {
 	if of := v.Observation.Deployment; of.Spec.Paused {
-		r.warnf("the rollout of its Deployment is paused, so changes of the declaration do not reach its pods: kubectl rollout resume deployment/%s -n %s",
-			of.Name, of.Namespace)
+		r.warn(reason.RolloutPaused(reason.Word(of.Name), reason.Word(of.Namespace)))
 	}
 	return t, r
 }

@@ -2,15 +2,14 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 func (v View) status(t Tally, r Result) Status {
@@ -91,61 +90,69 @@ func (v View) phase(s Status, t Tally, r Result) Phase {
 	return Degraded
 }
 
+// condition returns a condition without a message, and because adds one.
+func condition(kind, status, word string) Condition {
+	return Condition{Type: kind, Status: status, Reason: word}
+}
+
+func (c Condition) because(why reason.Reason) Condition {
+	c.Message = why
+	return c
+}
+
 func (v View) synced(t Tally, r Result) Condition {
 	if err := r.Refused; err != nil {
-		return Condition{Synced, no, "Refused", err.Error()}
+		return condition(Synced, no, "Refused").because(err.Reason())
 	}
 	for _, of := range r.Decisions {
-		return Condition{Synced, no, "Changes", of.String()}
+		return condition(Synced, no, "Changes").because(reason.NextChange(reason.Text(of.Summary()), of.Reasons))
 	}
 	switch {
 	case r.Ask:
-		return Condition{Synced, unknown, "Changed", "its Deployment was changed; the next run checks whether declared fields are affected"}
+		return condition(Synced, unknown, "Changed").because(reason.DriftUnchecked())
 	case v.Observation.Deployment.DeletionTimestamp != nil:
-		return Condition{Synced, no, "Deleting", "its Deployment is being deleted, and is created again once it is gone"}
-	case t.kept != "":
-		return Condition{Synced, no, "PodsInUse", t.kept}
+		return condition(Synced, no, "Deleting").because(reason.DeploymentEnding())
+	case !t.kept.IsZero():
+		return condition(Synced, no, "PodsInUse").because(t.kept)
+	case len(t.undeclared) > 0:
+		return condition(Synced, no, "Drifted").because(reason.UndeclaredFields(undeclaredFields(t.undeclared)))
 	}
-	if fields := t.undeclared; len(fields) > 0 {
-		return Condition{Synced, no, "Drifted", "its Deployment has undeclared fields: " + listed(fields)}
-	}
-	return Condition{Synced, yes, "Applied", ""}
+	return condition(Synced, yes, "Applied")
 }
 
 // withinBudget names all budgets that limit the pool. An exhausted budget counts even if
 // another one's usage is unknown.
 func (v View) withinBudget() Condition {
-	reasons := strings.Join(v.growthBlockers(), "; ")
+	reasons := v.growthBlockers()
 	switch {
 	case slices.ContainsFunc(v.Covers, func(c Cover) bool { return c.Exceeded && !c.Unknown }):
-		return Condition{WithinBudget, no, "Exceeded", reasons}
-	case reasons != "":
-		return Condition{WithinBudget, unknown, "UnknownUse", reasons}
+		return condition(WithinBudget, no, "Exceeded").because(reason.GrowthBlocked(reasons))
+	case reasons != nil:
+		return condition(WithinBudget, unknown, "UnknownUse").because(reason.GrowthBlocked(reasons))
 	}
-	return Condition{WithinBudget, yes, cmp.Or(map[bool]string{true: "NoBudget"}[len(v.Covers) == 0], "BelowLimit"), ""}
+	return condition(WithinBudget, yes, cmp.Or(map[bool]string{true: "NoBudget"}[len(v.Covers) == 0], "BelowLimit"))
 }
 
 func stocked(d stockpool.Declaration, s Status) Condition {
 	wanted := d.Replicas
-	text := fmt.Sprintf("%d of %d %s available, and %d %s in use", s.Available, wanted, isOrAre(wanted), s.Allocated, isOrAre(s.Allocated))
+	short := reason.ShortOfPods(reason.Count(s.Available), reason.Count(wanted), reason.Count(s.Allocated))
 	switch {
 	case s.Available >= wanted:
-		return Condition{Stocked, yes, "Available", ""}
+		return condition(Stocked, yes, "Available")
 	case s.Allocated+wanted > d.Maximum:
-		return Condition{Stocked, no, AtMaximum, fmt.Sprintf("%s: it has reached its maximum of %d. Raise maximum, or release pods", text,
-			d.Maximum)}
+		return condition(Stocked, no, AtMaximum).because(reason.StockAtMaximum(short, reason.Count(d.Maximum)))
 	}
-	return Condition{Stocked, no, "Short", text}
+	return condition(Stocked, no, "Short").because(short)
 }
 
 // scheduled reports the scheduler's reason why pods are pending.
 func (v View) scheduled(waiting int) Condition {
 	if waiting == 0 {
-		return Condition{Scheduled, yes, "Scheduled", ""}
+		return condition(Scheduled, yes, "Scheduled")
 	}
 	n := slices.IndexFunc(v.Observation.Pods, func(p stockpool.Pod) bool { return !p.Ended() && p.Unschedulable != "" })
 	why := preemption.ReplaceAllString(v.Observation.Pods[n].Unschedulable, "")
-	return Condition{Scheduled, no, "NoRoom", fmt.Sprintf("%d %s for a node: %s", waiting, wording.Plural(waiting, "pod waits", "pods wait"), why)}
+	return condition(Scheduled, no, "NoRoom").because(reason.PodsUnscheduled(reason.Count(waiting), reason.NewValue(why)))
 }
 
 // started reports why scheduled pods do not run.
@@ -157,36 +164,35 @@ func (v View) started() Condition {
 		}
 	}
 	if len(stuck) == 0 {
-		return Condition{Started, yes, "Started", ""}
+		return condition(Started, yes, "Started")
 	}
-	var list []string
-	for reason, n := range stuck {
-		list = append(list, fmt.Sprintf("%d %s", n, reason))
+	var list reason.Facts
+	for cause, n := range stuck {
+		list = append(list, reason.PodsStuck(reason.Count(n), reason.NewValue(cause)))
 	}
-	slices.Sort(list)
-	return Condition{Started, no, "Waiting", strings.Join(list, ", ")}
+	slices.SortFunc(list, func(a, b reason.Reason) int { return strings.Compare(a.String(), b.String()) })
+	return condition(Started, no, "Waiting").because(reason.PodsNotStarted(list))
 }
 
 func (v View) rolledOut() Condition {
 	of, wanted := v.Observation.Deployment, v.Observation.Replicas()
 	switch {
 	case v.own() == nil:
-		return Condition{RolledOut, no, "NoDeployment", ""}
+		return condition(RolledOut, no, "NoDeployment")
 	case of.Spec.Paused:
-		return Condition{RolledOut, no, "Paused", fmt.Sprintf("the rollout of its Deployment is paused, so changes do not reach its pods: kubectl rollout "+
-			"resume deployment/%s -n %s", of.Name, of.Namespace)}
+		return condition(RolledOut, no, "Paused").because(reason.RolloutPaused(reason.Word(of.Name), reason.Word(of.Namespace)))
 	case failed(of):
-		return Condition{RolledOut, no, "ProgressDeadlineExceeded", message(of, appsv1.DeploymentProgressing)}
-	case message(of, appsv1.DeploymentReplicaFailure) != "":
-		return Condition{RolledOut, no, "ReplicaFailure", message(of, appsv1.DeploymentReplicaFailure)}
+		return condition(RolledOut, no, "ProgressDeadlineExceeded").because(message(of, appsv1.DeploymentProgressing))
+	case !message(of, appsv1.DeploymentReplicaFailure).IsZero():
+		return condition(RolledOut, no, "ReplicaFailure").because(message(of, appsv1.DeploymentReplicaFailure))
 	case of.Status.ObservedGeneration < of.Generation || int(of.Status.UpdatedReplicas) < wanted || of.Status.Replicas > of.Status.UpdatedReplicas:
-		text := fmt.Sprintf("%d of %d pods are up to date", min(int(of.Status.UpdatedReplicas), wanted), wanted)
+		progress := reason.RollingOut(reason.Count(min(int(of.Status.UpdatedReplicas), wanted)), reason.Count(wanted))
 		if older := int(of.Status.Replicas - of.Status.UpdatedReplicas); older > 0 {
-			text += fmt.Sprintf(", and %d older %s left", older, wording.Plural(older, "one is", "ones are"))
+			progress = reason.RollingOutLeft(progress, reason.Count(older))
 		}
-		return Condition{RolledOut, unknown, "Progressing", text}
+		return condition(RolledOut, unknown, "Progressing").because(progress)
 	}
-	return Condition{RolledOut, yes, "Complete", ""}
+	return condition(RolledOut, yes, "Complete")
 }
 
 // failed reports whether a rollout exceeded the Deployment's progress deadline.
@@ -196,16 +202,16 @@ func failed(of *appsv1.Deployment) bool {
 	})
 }
 
-// message returns the message of a failed condition of a Deployment; empty if it did not fail.
-func message(of *appsv1.Deployment, kind appsv1.DeploymentConditionType) string {
+// message returns the message of a failed condition of a Deployment; none if it did not fail.
+func message(of *appsv1.Deployment, kind appsv1.DeploymentConditionType) reason.Reason {
 	trouble := corev1.ConditionTrue
 	if kind == appsv1.DeploymentProgressing {
 		trouble = corev1.ConditionFalse
 	}
 	for _, c := range of.Status.Conditions {
-		if c.Type == kind && c.Status == trouble {
-			return c.Message
+		if c.Type == kind && c.Status == trouble && c.Message != "" {
+			return reason.RolloutFailed(reason.NewValue(c.Message))
 		}
 	}
-	return ""
+	return reason.Reason{}
 }

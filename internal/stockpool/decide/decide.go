@@ -3,6 +3,7 @@ package decide
 import (
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -41,7 +42,7 @@ type Cover struct {
 	ByPods     bool      `json:"-"`
 	WaitsUntil time.Time `json:"-"`
 	// Why the stock pool does not grow because of it.
-	Reason string `json:"reason,omitempty"`
+	Reason reason.Reason `json:"reason,omitzero"`
 }
 
 // Plan is the output of Decide.

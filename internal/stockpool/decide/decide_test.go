@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: "budget/team-a is used up"}
-	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "budget/team-a is used up"}
-	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: "usage of budget/team-a is unknown"}
+	exceeded = decide.Cover{Budget: "team-a", Exceeded: true, Reason: because("budget/team-a is used up")}
+	pausing  = decide.Cover{Budget: "team-a", Exceeded: true, Pauses: true, Reason: because("budget/team-a is used up")}
+	unknown  = decide.Cover{Budget: "team-a", Unknown: true, Reason: because("usage of budget/team-a is unknown")}
 )
 
 func (w *world) has(t *testing.T, replicas int, phase decide.Phase) {
@@ -150,7 +150,7 @@ func TestUnknownUsagePausesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
-	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Unknown: true, Reason: "stale"}}
+	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Unknown: true, Reason: because("stale")}}
 	w.has(t, 2, decide.Ready)
 }
 
@@ -160,10 +160,10 @@ func TestKnownBudgetIsReportedFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(declared())
 	w.has(t, 2, decide.Ready)
-	w.covers = []decide.Cover{{Budget: "b", Unknown: true, Reason: "whether b covers it is unknown"}, pausing}
+	w.covers = []decide.Cover{{Budget: "b", Unknown: true, Reason: because("whether b covers it is unknown")}, pausing}
 	w.has(t, 0, decide.Paused)
 	if of := w.decide().Status.Of(decide.WithinBudget); of.Status != "False" ||
-		of.Message != "whether b covers it is unknown; budget/team-a is used up" {
+		of.Message.String() != "whether b covers it is unknown; budget/team-a is used up" {
 		t.Errorf("of its budgets it says %+v", of)
 	}
 }
@@ -185,7 +185,7 @@ func TestATakenPodIsReplaced(t *testing.T) {
 	w.pods[3].Labels["session"] = "s3"
 	of := w.decide().Status.Of(decide.Stocked)
 	if p := w.decide(); p.Status.Phase != decide.Degraded || !p.Status.Settled() || of.Reason != decide.AtMaximum ||
-		!strings.Contains(of.Message, "0 of 2 are available, and 4 are in use: it has reached its maximum of 4") {
+		!strings.Contains(of.Message.String(), "0 of 2 are available, and 4 are in use: it has reached its maximum of 4") {
 		t.Errorf("all four are taken: %+v", p.Status)
 	}
 	delete(w.pods[3].Labels, "session")
@@ -215,7 +215,7 @@ func TestNoPodInUseEndsBeforeAnIdleOne(t *testing.T) {
 	w.has(t, 5, decide.Ready)
 	p := w.decide()
 	if synced := p.Status.Of(decide.Synced); len(p.Warnings) != 1 || synced.Status != "False" || synced.Reason != "PodsInUse" ||
-		!strings.Contains(p.Warnings[0], ill) || p.Warnings[0] != synced.Message {
+		!strings.Contains(p.Warnings[0].String(), ill) || !p.Warnings[0].Same(synced.Message) {
 		t.Errorf("that it keeps more is reported so: %q, %+v", p.Warnings, synced)
 	}
 	if p.Status.Fewest != 5 {
@@ -290,7 +290,7 @@ func TestARolloutEndsNoMoreThanItHasTo(t *testing.T) {
 	w.has(t, 4, decide.Ready)
 	delete(w.pods[1].Labels, "session")
 	w.live.Status.UpdatedReplicas = 1
-	if p := w.decide(); len(p.Decisions) > 0 || p.Replicas != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "rollout") {
+	if p := w.decide(); len(p.Decisions) > 0 || p.Replicas != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].String(), "rollout") {
 		t.Errorf("decided %v, and warns %q", p.Decisions, p.Warnings)
 	}
 	w.live.Status.UpdatedReplicas = 4

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
@@ -19,6 +21,9 @@ import (
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 const clusterUID = "11111111-2222-3333-4444-555555555555"
+
+// because is a reason that only a test gives.
+func because(text string) reason.Reason { return reason.OtherVersion(reason.NewForeign(text)) }
 
 // declared is a stock pool of two pods, changed as asked.
 func declared(changes ...func(*stockpool.Declaration)) stockpool.Declaration {
@@ -45,6 +50,10 @@ type world struct {
 	made        int
 	history     map[string]history.Event
 	see         func(decide.Plan) // it gets each plan, unless nil
+	guard       *policyv1.PodDisruptionBudget
+	recorded    bool // the store has a record of the pool
+	missing     bool // the cluster has no namespace of the pool
+	dry         bool // no dry run follows a plan that asks for one
 }
 
 func newWorld(d stockpool.Declaration) *world {
@@ -54,7 +63,7 @@ func newWorld(d stockpool.Declaration) *world {
 func (w *world) name(of string) string { w.made++; return fmt.Sprintf("%s-%d", of, w.made) }
 
 func (w *world) observation() stockpool.Observation {
-	s := stockpool.Observation{ClusterUID: clusterUID, At: w.now, Pods: w.pods}
+	s := stockpool.Observation{ClusterUID: clusterUID, At: w.now, Pods: w.pods, Guard: w.guard, NamespaceMissing: w.missing}
 	if w.live != nil {
 		s.Deployment = w.live.DeepCopy()
 	}
@@ -62,14 +71,14 @@ func (w *world) observation() stockpool.Observation {
 }
 
 func (w *world) situation(observed stockpool.Observation) decide.Situation {
-	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: observed, Covers: w.covers, Now: w.now}
+	return decide.Situation{Declaration: w.declaration, Journal: w.journal, Observation: observed, Covers: w.covers, Recorded: w.recorded, Now: w.now}
 }
 
 // decide decides as a run does, with the result of a dry run if it needs one.
 func (w *world) decide() decide.Plan {
 	observed := w.observation()
 	plan := decide.Decide(w.situation(observed))
-	if plan.Ask {
+	if plan.Ask && !w.dry {
 		observed.WouldBe = w.applied(plan.Replicas)
 		plan = decide.Decide(w.situation(observed))
 	}

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -9,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -16,22 +16,22 @@ import (
 func guard(v View, t Tally) (_ Tally, r Result) {
 	live, there := v.Observation.Deployment, v.Observation.Guard
 	wanted, own := v.Declaration.Guard(live), guards(there, live.UID)
-	kind, reason := stockpool.KindGuard, ""
+	kind, why := stockpool.KindGuard, reason.Reason{}
 	switch {
 	case wanted == nil && own:
-		kind, reason = stockpool.KindUnguard, "its declaration no longer has a pod_disruption_budget"
+		kind, why = stockpool.KindUnguard, reason.GuardUndeclared()
 	case wanted == nil:
 	case there != nil && !own:
-		r.warnf("%s", (&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Error())
+		r.warn((&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Reason())
 	case there == nil, !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable),
 		!equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
-		reason = fmt.Sprintf("evictions must leave %d available", v.Declaration.PodDisruptionBudget.MinAvailable)
+		why = reason.GuardLeaves(reason.Count(v.Declaration.PodDisruptionBudget.MinAvailable))
 	case there.Labels[stockpool.LabelPool] != wanted.Labels[stockpool.LabelPool]: // observations find it by this label
-		reason = "its label was removed"
+		why = reason.GuardLabelRemoved()
 	}
-	if reason != "" {
+	if !why.IsZero() {
 		has := v.Observation.Replicas()
-		r.Decisions = []stockpool.Decision{{Kind: kind, Was: has, Replicas: has, Reasons: []string{reason}}}
+		r.Decisions = []stockpool.Decision{{Kind: kind, Was: has, Replicas: has, Reasons: reason.Reasons{why}}}
 	}
 	return t, r
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
@@ -49,9 +50,9 @@ func TestAPausedRolloutIsWarnedOf(t *testing.T) {
 	w := newWorld(declared())
 	w.settle()
 	w.live.Spec.Paused = true
-	if p := w.decide(); !slices.ContainsFunc(p.Warnings, func(text string) bool {
-		return strings.Contains(text, "kubectl rollout resume deployment/pool-g1 -n ml")
+	if p := w.decide(); !slices.ContainsFunc(p.Warnings, func(r reason.Reason) bool {
+		return strings.Contains(r.String(), "kubectl rollout resume deployment/pool-g1 -n ml")
 	}) {
-		t.Errorf("it warns of %q", p.Warnings)
+		t.Errorf("it warns of %v", p.Warnings)
 	}
 }

@@ -1,10 +1,15 @@
 package decide
 
 import (
-	"fmt"
-
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
+
+// Refusal is why nothing is done although something should be.
+type Refusal interface {
+	error
+	Reason() reason.Reason
+}
 
 // TakenError reports that a foreign object in the cluster has the pool's name.
 type TakenError struct {
@@ -13,28 +18,45 @@ type TakenError struct {
 	Recorded       bool // the store has a record of the pool
 }
 
-// Error says which object has the name, and what to do.
-func (e *TakenError) Error() string {
-	text := fmt.Sprintf("the %s %s (uid %s) is not managed by gpupool and was not changed. ", e.Kind, e.Key, e.UID)
+// Reason says which object has the name, and what to do.
+func (e *TakenError) Reason() reason.Reason {
+	foreign := reason.NotManaged(reason.Word(e.Kind), reason.Word(e.Key), reason.Word(e.UID))
 	if e.Lost {
-		text += "The one that gpupool created is gone. "
+		foreign = reason.OwnIsGone(foreign)
 	}
-	text += fmt.Sprintf("Rename the stock pool; delete that %s; or ", e.Kind)
 	switch {
 	case e.Kind != "Deployment":
-		return text + "omit pod_disruption_budget"
+		return reason.GuardTaken(foreign)
 	case e.Recorded:
-		return text + "destroy this stock pool, which leaves it, then run terraform import ADDRESS " + e.Key
+		return reason.DeploymentTakenRecorded(foreign, reason.Word(e.Key))
 	}
-	return text + "remove the stock pool from the state and run terraform import ADDRESS " + e.Key
+	return reason.DeploymentTaken(foreign, reason.Word(e.Key))
 }
+
+func (e *TakenError) Error() string { return e.Reason().String() }
 
 // NamespaceError says that the pool's namespace is missing.
 type NamespaceError struct{ Namespace string }
 
-func (e *NamespaceError) Error() string {
-	return fmt.Sprintf("the cluster has no namespace %s: create it first, and have the stock pool depend on it", e.Namespace)
+// Reason names the namespace.
+func (e *NamespaceError) Reason() reason.Reason {
+	return reason.NamespaceMissing(reason.Word(e.Namespace))
 }
+
+func (e *NamespaceError) Error() string { return e.Reason().String() }
+
+// ContainersError says that a Deployment to take over has another number of containers than one.
+type ContainersError struct {
+	Key        string
+	Containers int
+}
+
+// Reason names the Deployment.
+func (e *ContainersError) Reason() reason.Reason {
+	return reason.SeveralContainers(reason.Word(e.Key), reason.Count(e.Containers))
+}
+
+func (e *ContainersError) Error() string { return e.Reason().String() }
 
 func refuseNamespace(v View, t Tally) (Tally, Result) {
 	return t, Result{Refused: &NamespaceError{Namespace: v.Declaration.Namespace}}
@@ -51,9 +73,9 @@ func refuseForeign(v View, t Tally) (Tally, Result) {
 // their ReplicaSets, and would otherwise scale them down. If a budget pauses the pool, it
 // starts empty.
 func create(v View, t Tally) (Tally, Result) {
-	of := stockpool.Decision{Kind: stockpool.KindCreate, Reasons: []string{"it has no Deployment yet"}}
+	of := stockpool.Decision{Kind: stockpool.KindCreate, Reasons: reason.Reasons{reason.DeploymentMissing()}}
 	if v.Journal.DeploymentUID != "" {
-		of.Reasons = []string{"its Deployment was deleted"}
+		of.Reasons = reason.Reasons{reason.DeploymentDeleted()}
 	}
 	if v.pausing() == nil {
 		of.Replicas = v.Observation.Remaining()
@@ -65,13 +87,12 @@ func create(v View, t Tally) (Tally, Result) {
 // none is known to be the runtime.
 func takeOver(v View, t Tally) (Tally, Result) {
 	if n := len(v.Observation.Deployment.Spec.Template.Spec.Containers); n != 1 {
-		return t, Result{Refused: fmt.Errorf("the Deployment %s has %d containers, and a stock pool has one: it was not changed. Give the stock pool "+
-			"another name", v.Declaration.Key(), n)}
+		return t, Result{Refused: &ContainersError{Key: v.Declaration.Key(), Containers: n}}
 	}
-	reason := "the declaration takes it over"
+	why := reason.TakesOver()
 	if v.Journal.Opened != "" {
-		reason = "an interrupted run created it"
+		why = reason.InterruptedCreated()
 	}
 	has := v.Observation.Replicas()
-	return t, Result{Decisions: []stockpool.Decision{{Kind: stockpool.KindOwn, Was: has, Replicas: has, Reasons: []string{reason}}}}
+	return t, Result{Decisions: []stockpool.Decision{{Kind: stockpool.KindOwn, Was: has, Replicas: has, Reasons: reason.Reasons{why}}}}
 }

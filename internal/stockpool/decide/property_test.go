@@ -146,7 +146,7 @@ func TestUnknownUsageChangesNothing(t *testing.T) {
 		w.settle()
 		was := len(w.pods)
 		w.covers = []decide.Cover{{
-			Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: "stale",
+			Budget: "b", Unknown: true, Exceeded: rapid.Bool().Draw(t, "exceeded"), Pauses: rapid.Bool().Draw(t, "pauses"), Reason: because("stale"),
 		}}
 		if rapid.Bool().Draw(t, "and one within its limit") {
 			w.covers = append(w.covers, decide.Cover{Budget: "c"})
@@ -159,7 +159,7 @@ func TestUnknownUsageChangesNothing(t *testing.T) {
 		}
 		for n := 0; n < 12; n++ {
 			p := w.decide()
-			if of := p.Status.Of(decide.WithinBudget); of.Status != "Unknown" || of.Message != "stale" {
+			if of := p.Status.Of(decide.WithinBudget); of.Status != "Unknown" || of.Message.String() != "stale" {
 				t.Fatalf("of the budget it says %+v", of)
 			}
 			w.keep(p.Journal)

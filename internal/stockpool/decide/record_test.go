@@ -34,9 +34,9 @@ func planLines(p decide.Plan) []string {
 	if p.Refused != nil {
 		add("refuses", p.Refused.Error())
 	}
-	add("warns", p.Warnings...)
+	add("warns", p.Warnings.Texts()...)
 	for _, c := range s.Conditions {
-		add("is", fmt.Sprintf("%s %s %s %s", c.Type, c.Status, c.Reason, c.Message))
+		add("is", fmt.Sprintf("%s %s %s %s", c.Type, c.Status, c.Reason, c.Text()))
 	}
 	return lines
 }

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -9,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 const roomsAtMost = 3
@@ -26,19 +25,19 @@ func (s Status) WithRooms(d stockpool.Declaration, rooms []stockpool.Room, err e
 		return s
 	}
 	s.Conditions = slices.Clone(s.Conditions)
-	s.Conditions[at].Message += "\n" + strings.Join(roomFor(d, rooms, err), "\n")
+	s.Conditions[at].Rooms = roomFor(d, rooms, err)
 	return s
 }
 
 // roomFor names the spot pools whose node labels fit the pods, growing ones first. Taints are
 // not checked, since the declaration sets the tolerations.
-func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []string {
+func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) reason.Reasons {
 	if err != nil {
-		return []string{"which spot pool could grow is unknown: " + err.Error()}
+		return reason.Reasons{reason.RoomsUnknown(reason.NewForeign(err.Error()))}
 	}
 	rooms = slices.DeleteFunc(slices.Clone(rooms), func(r stockpool.Room) bool { return r.ClusterUID != d.ClusterUID })
 	if len(rooms) == 0 {
-		return []string{"no spot pool of this cluster can grow"}
+		return reason.Reasons{reason.NoSpotPoolGrows()}
 	}
 	fit := slices.DeleteFunc(rooms, func(r stockpool.Room) bool { return !fits(d, r) })
 	if len(fit) == 0 {
@@ -46,11 +45,11 @@ func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []strin
 		for _, key := range slices.Sorted(maps.Keys(d.NodeSelector)) {
 			asked = append(asked, key+"="+d.NodeSelector[key])
 		}
-		needs := "nodes.expected_labels"
+		needs := reason.Word("nodes.expected_labels")
 		if slices.ContainsFunc(slices.Collect(maps.Keys(d.NodeSelector)), isInstanceType) {
 			needs = "nodes.expected_labels and an offering"
 		}
-		return []string{fmt.Sprintf("no spot pool fits: none has %s for its node_selector (%s)", needs, strings.Join(asked, ", "))}
+		return reason.Reasons{reason.NoSpotPoolFits(needs, reason.NewValue(strings.Join(asked, ", ")))}
 	}
 	slices.SortStableFunc(fit, func(a, b stockpool.Room) int {
 		switch {
@@ -61,30 +60,31 @@ func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) []strin
 		}
 		return 1
 	})
-	var lines []string
+	var list reason.Reasons
 	for n, r := range fit {
 		if n == roomsAtMost {
-			return append(lines, fmt.Sprintf("%d more %s matching labels", len(fit)-n, wording.Plural(len(fit)-n, "spot pool has", "spot pools have")))
+			return append(list, reason.MoreRooms(reason.Count(len(fit)-n)))
 		}
-		lines = append(lines, roomText(r, instanceType(d, r)))
+		list = append(list, roomReason(r, instanceType(d, r)))
 	}
-	return lines
+	return list
 }
 
-// roomText reports whether the spot pool grows, or why it does not. only is the instance type
+// roomReason reports whether the spot pool grows, or why it does not. only is the instance type
 // that the pods need; empty if any will do.
-func roomText(r stockpool.Room, only string) string {
-	text := fmt.Sprintf("spot pool %s has matching labels", r.Pool)
+func roomReason(r stockpool.Room, only string) reason.Reason {
+	object := reason.Object("spot_pool/" + r.Pool)
+	fit := reason.RoomFits(object)
 	if only != "" {
-		text += " and the instance type " + only
+		fit = reason.RoomFitsType(object, reason.Word(only))
 	}
 	switch {
 	case r.Why == "":
-		return text + "; gpupool explain " + r.Pool + " reports whether it grows"
+		return reason.RoomUnknown(fit, object)
 	case r.Grows:
-		return text + ", and grows: " + r.Why
+		return reason.RoomGrows(fit, reason.NewForeign(r.Why))
 	}
-	return text + ", and does not grow: " + r.Why
+	return reason.RoomStays(fit, reason.NewForeign(r.Why))
 }
 
 // fits reports whether nodes of a spot pool match the pods' node selector. Of the labels that

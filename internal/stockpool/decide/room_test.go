@@ -43,23 +43,23 @@ func TestWhyPodsWait(t *testing.T) {
 		"no pool has nodes": {nil, []stockpool.Room{elsewhere}, nil, []string{"no spot pool of this cluster can grow"}},
 		"one has its minimum": {map[string]string{"gpu": "t4", "kubernetes.io/arch": "amd64"},
 			[]stockpool.Room{room("v100", "v100", true, "x"), room("t4", "t4", false, "it has its minimum of 1. Raise minimum")}, nil, []string{
-				"spot pool ap-singapore/t4 has matching labels, and does not grow: it has its minimum of 1. Raise minimum",
+				"spot_pool/ap-singapore/t4 has matching labels, and does not grow: it has its minimum of 1. Raise minimum",
 			}},
 		"those that grow come first, and many are counted": {nil,
 			[]stockpool.Room{
 				room("a", "t4", false, "it is on hold"), room("b", "t4", false, ""), room("c", "t4", true, "the next run launches 2"),
 				room("d", "t4", false, "x"), room("e", "t4", false, "x"),
 			}, nil, []string{
-				"spot pool ap-singapore/c has matching labels, and grows: the next run launches 2",
-				"spot pool ap-singapore/a has matching labels, and does not grow: it is on hold",
-				"spot pool ap-singapore/b has matching labels; gpupool explain ap-singapore/b reports whether it grows",
+				"spot_pool/ap-singapore/c has matching labels, and grows: the next run launches 2",
+				"spot_pool/ap-singapore/a has matching labels, and does not grow: it is on hold",
+				"spot_pool/ap-singapore/b has matching labels; gpupool explain spot_pool/ap-singapore/b reports whether it grows",
 				"2 more spot pools have matching labels",
 			}},
 		"one more is counted": {nil, []stockpool.Room{room("a", "t4", true, "x"), room("b", "t4", true, "x"), room("c", "t4", true, "x"),
 			room("d", "t4", true, "x")}, nil, []string{
-			"spot pool ap-singapore/a has matching labels, and grows: x",
-			"spot pool ap-singapore/b has matching labels, and grows: x",
-			"spot pool ap-singapore/c has matching labels, and grows: x",
+			"spot_pool/ap-singapore/a has matching labels, and grows: x",
+			"spot_pool/ap-singapore/b has matching labels, and grows: x",
+			"spot_pool/ap-singapore/c has matching labels, and grows: x",
 			"1 more spot pool has matching labels",
 		}},
 		"no offering has the instance type": {map[string]string{"node.kubernetes.io/instance-type": "PNV4.28XLARGE1328"},
@@ -69,29 +69,29 @@ func TestWhyPodsWait(t *testing.T) {
 			}},
 		"one of several offerings has it": {map[string]string{"beta.kubernetes.io/instance-type": "GN7.2XLARGE32"},
 			[]stockpool.Room{typed("a", true, "GN7.2XLARGE32"), typed("b", true, "GN7.2XLARGE32", "GN7.5XLARGE80")}, nil, []string{
-				"spot pool ap-singapore/a has matching labels, and grows: x",
-				"spot pool ap-singapore/b has matching labels and the instance type GN7.2XLARGE32, and grows: x",
+				"spot_pool/ap-singapore/a has matching labels, and grows: x",
+				"spot_pool/ap-singapore/b has matching labels and the instance type GN7.2XLARGE32, and grows: x",
 			}},
 		"the labels name the instance type": {map[string]string{"node.kubernetes.io/instance-type": "k3s"}, []stockpool.Room{{
 			Pool: "ap-singapore/a", ClusterUID: clusterUID, Labels: map[string]string{"node.kubernetes.io/instance-type": "k3s"},
 			InstanceTypes: []string{"GN7.2XLARGE32"}, Why: "x",
-		}}, nil, []string{"spot pool ap-singapore/a has matching labels, and does not grow: x"}},
+		}}, nil, []string{"spot_pool/ap-singapore/a has matching labels, and does not grow: x"}},
 		"they are not known": {nil, nil, errors.New("no answer"), []string{"which spot pool could grow is unknown: no answer"}},
 	} {
 		w := newWorld(declared(func(d *stockpool.Declaration) { d.NodeSelector = tt.selector }))
 		before := waiting(w)
 		got := before.WithRooms(w.declaration, tt.rooms, tt.err).Of(decide.Scheduled)
 		want := "2 pods wait for a node: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu\n" + strings.Join(tt.want, "\n")
-		if got.Message != want || got.Status != "False" {
-			t.Errorf("%s: %s\n%s\nwant\n%s", name, got.Status, got.Message, want)
+		if got.Text() != want || got.Status != "False" {
+			t.Errorf("%s: %s\n%s\nwant\n%s", name, got.Status, got.Text(), want)
 		}
-		if strings.Contains(before.Of(decide.Scheduled).Message, "spot pool") {
+		if len(before.Of(decide.Scheduled).Rooms) > 0 {
 			t.Errorf("%s: the status that was asked changed", name)
 		}
 	}
 	w := newWorld(declared())
 	w.settle()
-	if got := w.decide().Status.WithRooms(w.declaration, nil, nil).Of(decide.Scheduled); got.Message != "" || got.Status != "True" {
+	if got := w.decide().Status.WithRooms(w.declaration, nil, nil).Of(decide.Scheduled); got.Text() != "" || got.Status != "True" {
 		t.Errorf("no pod waits, and it says %+v", got)
 	}
 }

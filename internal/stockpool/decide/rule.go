@@ -2,9 +2,9 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -38,21 +38,20 @@ type Result struct {
 	// Ask reports that a dry run of an application is needed to decide.
 	Ask bool
 	// Refused is why nothing is done although something should be.
-	Refused  error
-	Warnings []string
+	Refused Refusal
+	// Warnings are for an operator to check, and stop nothing.
+	Warnings reason.Reasons
 }
 
 // add appends a later result. It drops warnings that were already given.
 func (r *Result) add(later Result) {
 	r.Decisions = append(r.Decisions, later.Decisions...)
 	r.Ask, r.Refused = r.Ask || later.Ask, cmp.Or(r.Refused, later.Refused)
-	for _, text := range later.Warnings {
-		if !slices.Contains(r.Warnings, text) {
-			r.Warnings = append(r.Warnings, text)
+	for _, w := range later.Warnings {
+		if !slices.ContainsFunc(r.Warnings, w.Same) {
+			r.Warnings = append(r.Warnings, w)
 		}
 	}
 }
 
-func (r *Result) warnf(format string, args ...any) {
-	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
-}
+func (r *Result) warn(of reason.Reason) { r.Warnings = append(r.Warnings, of) }

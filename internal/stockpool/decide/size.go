@@ -1,14 +1,13 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // size decides how many pods the Deployment must have now. That is what is declared, or no more
@@ -23,8 +22,7 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	if of := v.own(); of != nil && d.ReplicasPolicy == stockpool.ReplicasAvailable && v.used != nil && v.used.Matches(labels.Set(of.Spec.Template.Labels)) {
 		// Replacements for them would be taken as well, up to the maximum.
 		to = min(to, max(has, d.Replicas))
-		r.warnf("each new pod counts as in use, since its Deployment has labels that allocated_selector selects (%s), so the pool does not grow for "+
-			"them. Remove the labels: kubectl edit deployment/%s -n %s", d.AllocatedSelector, of.Name, of.Namespace)
+		r.warn(reason.SelectedByDefault(reason.NewValue(d.AllocatedSelector), reason.Word(of.Name), reason.Word(of.Namespace)))
 	}
 	t.unheld = to
 	if held != nil {
@@ -32,8 +30,8 @@ func size(v View, t Tally) (_ Tally, r Result) {
 	}
 	if v.pausing() != nil {
 		t.replicas = 0
-	} else if t.replicas, t.kept = v.sparing(to, has); t.kept != "" {
-		r.warnf("%s", t.kept)
+	} else if t.replicas, t.kept = v.sparing(to, has); !t.kept.IsZero() {
+		r.warn(t.kept)
 	}
 	t.journal = t.journal.RecordGate(d, held, v.Now)
 	return t, r
@@ -60,7 +58,7 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 		t.journal = t.journal.RecordPaused(v.Declaration, v.Now)
 	}
 	if n := len(names); n > 0 && v.pausing() != nil && v.Observation.Replicas() == 0 {
-		r.warnf("its Deployment was scaled to 0, and %d %s GPUs: %s", n, wording.Plural(n, "pod still holds", "pods still hold"), wording.Some(names))
+		r.warn(reason.PausedHolding(reason.Count(n), names))
 	}
 	return t, r
 }
@@ -69,26 +67,26 @@ func notePause(v View, t Tally) (_ Tally, r Result) {
 // undeclared scale-down, after pods were released, waits as long as it would delete other pods
 // in use. The maximum still holds. A new Deployment adopts the pods of a deleted one before
 // anything is applied.
-func (v View) sparing(to, has int) (stay int, kept string) {
+func (v View) sparing(to, has int) (stay int, kept reason.Reason) {
 	d, j, own := v.Declaration, v.Journal, v.own()
 	switch {
 	case d.ReplicasPolicy != stockpool.ReplicasAvailable:
-		return to, ""
+		return to, kept
 	case j.Applied == "" && own != nil && own.Annotations[stockpool.AnnotationOpened] != "":
-		return max(to, min(has, d.Maximum)), ""
+		return max(to, min(has, d.Maximum)), kept
 	case to >= has || j.Applied == "" || j.Generation != d.Generation:
-		return to, ""
+		return to, kept
 	}
 	least, why := v.fewest()
 	if stay = max(to, min(least, has, d.Maximum)); stay > to {
-		kept = fmt.Sprintf("%s %s desired, and %d stay: %s", wording.Count(to, "pod"), wording.Are(to), stay, why)
+		kept = reason.PodsKept(reason.Count(to), reason.Count(stay), why)
 	}
 	return stay, kept
 }
 
 // fewest returns how many pods a scale-down must leave so that it deletes none in use, and why
 // it is more than those.
-func (v View) fewest() (least int, why string) {
+func (v View) fewest() (least int, why reason.Reason) {
 	var used, idle []stockpool.Pod
 	for _, p := range v.Observation.Pods {
 		switch {
@@ -99,14 +97,14 @@ func (v View) fewest() (least int, why string) {
 		}
 	}
 	if len(used) == 0 || len(idle) == 0 {
-		return len(used), ""
+		return len(used), why
 	}
 	if of := v.Observation.Deployment; of.Status.Replicas > of.Status.UpdatedReplicas {
-		return len(used) + len(idle), "a rollout is in progress, and a scale-down during it deletes old and new pods, including those in use"
+		return len(used) + len(idle), reason.RolloutDeletesUsed()
 	}
 	byRank := func(a, b stockpool.Pod) int { return v.rank(a).compare(v.rank(b)) }
 	first, last := slices.MinFunc(used, byRank), slices.MaxFunc(idle, byRank)
-	var early []string
+	var early reason.Names
 	for _, p := range used {
 		if byRank(p, last) <= 0 {
 			early = append(early, p.Name)
@@ -119,11 +117,10 @@ func (v View) fewest() (least int, why string) {
 		}
 	}
 	if least == len(used) {
-		return least, ""
+		return least, why
 	}
 	slices.Sort(early)
-	return least, fmt.Sprintf("%d in use would be deleted before idle ones, since a ReplicaSet first deletes pods that are pending or not ready (%s)",
-		len(early), wording.Some(early))
+	return least, reason.UsedDeletedFirst(reason.Count(len(early)), early)
 }
 
 // rank orders a pool's pods as a ReplicaSet does: it deletes pods of a lower rank first. The
@@ -154,5 +151,3 @@ func (v View) rank(p stockpool.Pod) (r rank) {
 }
 
 func (r rank) compare(other rank) int { return slices.Compare(r[:], other[:]) }
-
-func isOrAre(n int) string { return wording.Plural(n, "is", "are") }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -16,7 +17,7 @@ type Standing struct {
 	// How the pod counts.
 	CountsAs CountsAs `json:"counts_as"`
 	// Why.
-	Why string `json:"why,omitempty"`
+	Why reason.Reason `json:"why,omitzero"`
 }
 
 // CountsAs is the category of a pod.
@@ -45,24 +46,24 @@ func Standings(s Situation) []Standing {
 	return list
 }
 
-func (v View) standing(p stockpool.Pod) (counts CountsAs, why string) {
+func (v View) standing(p stockpool.Pod) (counts CountsAs, why reason.Reason) {
 	switch {
 	case p.Ending:
-		return CountsNothing, "it is being deleted"
+		return CountsNothing, reason.PodEnding()
 	case p.Ended():
-		return CountsNothing, "it has ended: " + p.Phase
+		return CountsNothing, reason.PodEnded(reason.NewValue(p.Phase))
 	case v.inUse(p):
-		return CountsInUse, "allocated_selector selects it"
+		return CountsInUse, reason.PodSelected()
 	case p.Mismatch != "":
-		return CountsPending, "it differs from its Deployment's template: " + p.Mismatch
+		return CountsPending, reason.PodDiffers(reason.NewValue(p.Mismatch))
 	case p.Ready:
-		return CountsAvailable, "it is ready, and not in use"
+		return CountsAvailable, reason.PodIdle()
 	case p.Unschedulable != "":
-		return CountsPending, "it waits for a node"
+		return CountsPending, reason.PodUnfit()
 	case p.Waiting != "":
-		return CountsPending, p.Waiting
+		return CountsPending, reason.PodStuck(reason.NewValue(p.Waiting))
 	case p.Node == "":
-		return CountsPending, "it has no node yet"
+		return CountsPending, reason.PodUnassigned()
 	}
-	return CountsPending, "it is not ready yet"
+	return CountsPending, reason.PodUnready()
 }

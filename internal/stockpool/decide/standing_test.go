@@ -29,7 +29,7 @@ func TestPodStandings(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, s := range decide.Standings(w.situation(w.observation())) {
-		got[s.Pod] = string(s.CountsAs) + ": " + s.Why
+		got[s.Pod] = string(s.CountsAs) + ": " + s.Why.String()
 	}
 	want := map[string]string{
 		"used": "in use: allocated_selector selects it", "ready": "available: it is ready, and not in use", "waits": "pending: it waits for a node",
@@ -52,7 +52,7 @@ func TestAPausedPoolWhosePodsEndInYearsIsPausing(t *testing.T) {
 	w := newWorld(declared())
 	w.settle()
 	pods := slices.Clone(w.pods)
-	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Reason: "the budget team-a is exceeded"}}
+	w.covers = []decide.Cover{{Budget: "team-a", Exceeded: true, Pauses: true, Reason: because("the budget team-a is exceeded")}}
 	w.do(w.decide(), alive)
 	for n := range pods {
 		pods[n].Ending = true
@@ -60,7 +60,7 @@ func TestAPausedPoolWhosePodsEndInYearsIsPausing(t *testing.T) {
 	w.pods = pods
 	p := w.decide()
 	w.keep(p.Journal)
-	if p.Status.Phase != decide.Pausing || !strings.Contains(strings.Join(p.Warnings, "\n"), "2 pods still hold GPUs") || !p.Journal.Pausing {
+	if p.Status.Phase != decide.Pausing || !strings.Contains(strings.Join(p.Warnings.Texts(), "\n"), "2 pods still hold GPUs") || !p.Journal.Pausing {
 		t.Errorf("while its pods end, it is %s, and the warnings are %q", p.Status.Phase, p.Warnings)
 	}
 	w.pods = nil
@@ -77,7 +77,7 @@ func TestAForgedPodIsNoStock(t *testing.T) {
 	w.settle()
 	w.pods[0].Mismatch = "its container runtime asks for 0 nvidia.com/gpu, not 1"
 	p := w.decide()
-	named := strings.Contains(strings.Join(p.Warnings, "\n"), w.pods[0].Name)
+	named := strings.Contains(strings.Join(p.Warnings.Texts(), "\n"), w.pods[0].Name)
 	if p.Status.Available != 1 || p.Status.Replicas != 2 || p.Status.Phase == decide.Ready || !named {
 		t.Errorf("it is %+v, and the warnings are %q", p.Status, p.Warnings)
 	}

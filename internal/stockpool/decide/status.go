@@ -1,6 +1,11 @@
 package decide
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+)
 
 // Phase is the phase of a stock pool. A stock pool that could not be observed has none.
 type Phase string
@@ -52,9 +57,15 @@ type Condition struct {
 	Status string `json:"status"`
 	// The reason in one word.
 	Reason string `json:"reason"`
-	// The details. For `Scheduled`, the message of the scheduler, and the spot pools that could run
-	// the pods.
-	Message string `json:"message,omitempty"`
+	// The details. For `Scheduled`, the message of the scheduler.
+	Message reason.Reason `json:"message,omitzero"`
+	// For `Scheduled`, the spot pools that could run the pods, or why none can.
+	Rooms reason.Reasons `json:"rooms,omitempty"`
+}
+
+// Text returns the details for a reader of the whole installation, each on a line of its own.
+func (c Condition) Text() string {
+	return strings.Join(append([]string{c.Message.String()}, c.Rooms.Texts()...), "\n")
 }
 
 const yes, no, unknown = "True", "False", "Unknown"

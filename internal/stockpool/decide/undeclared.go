@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // warnUndeclared warns of foreign fields of the Deployment that no application removes. They
@@ -17,41 +17,37 @@ func warnUndeclared(v View, t Tally) (_ Tally, r Result) {
 	if len(t.undeclared) == 0 {
 		return t, r
 	}
-	by := ""
-	if names := drift.ChangedBy(of, t.undeclared); len(names) > 0 {
-		by = ", last written by " + strings.Join(names, ", ")
+	fields := reason.UndeclaredFields(undeclaredFields(t.undeclared))
+	if by := drift.ChangedBy(of, t.undeclared); len(by) > 0 {
+		fields = reason.UndeclaredFieldsBy(by, undeclaredFields(t.undeclared))
 	}
-	r.warnf("its Deployment has undeclared fields%s: %s. An apply does not remove them. Run kubectl edit deployment/%s -n %s, or "+
-		"delete the Deployment; the next run creates it again", by, listed(t.undeclared), of.Name, of.Namespace)
+	r.warn(reason.UndeclaredFieldsStay(fields, reason.Word(of.Name), reason.Word(of.Namespace)))
 	return t, r
 }
 
 // warnUnlike warns of pods that carry the pool's labels but differ from its Deployment's
 // template: they are forged, or their image was changed.
 func warnUnlike(v View, t Tally) (_ Tally, r Result) {
-	var names []string
-	for _, p := range v.Observation.Pods {
-		if p.Mismatch != "" && !p.Ended() {
-			names = append(names, p.Name+" ("+p.Mismatch+")")
-		}
+	pods := slices.DeleteFunc(slices.Clone(v.Observation.Pods), func(p stockpool.Pod) bool { return p.Mismatch == "" || p.Ended() })
+	slices.SortFunc(pods, func(a, b stockpool.Pod) int { return strings.Compare(a.Name, b.Name) })
+	var list reason.Some
+	for _, p := range pods {
+		list = append(list, reason.UnlikePod(reason.Word(p.Name), reason.NewValue(p.Mismatch)))
 	}
-	if n := len(names); n > 0 {
-		slices.Sort(names)
-		r.warnf("%d %s from its Deployment's template, and %s not count as available: %s. Delete %s; the Deployment creates others", n,
-			wording.Plural(n, "pod differs", "pods differ"), wording.Plural(n, "does", "do"), wording.Some(names), wording.Plural(n, "it", "them"))
+	if n := len(list); n > 0 {
+		r.warn(reason.PodsUnlike(reason.Count(n), list))
 	}
 	return t, r
 }
 
-// listed are fields with what they are.
-func listed(fields []stockpool.Change) string {
-	var texts []string
+// undeclaredFields are fields with their values, if those are plain.
+func undeclaredFields(fields []stockpool.Change) (list reason.Facts) {
 	for _, c := range fields {
-		text := c.Field
+		of := reason.UndeclaredField(reason.Word(c.Field))
 		if c.Was != "" {
-			text += " = " + c.Was
+			of = reason.UndeclaredValue(reason.Word(c.Field), reason.NewValue(c.Was))
 		}
-		texts = append(texts, text)
+		list = append(list, of)
 	}
-	return strings.Join(texts, ", ")
+	return list
 }

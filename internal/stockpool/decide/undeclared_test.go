@@ -19,8 +19,8 @@ func TestForeignAdditionsAreDrift(t *testing.T) {
 	w.live.Spec.Template.Spec.HostNetwork = true
 	w.journal = w.journal.RecordResponse(w.live) // an application leaves it
 	p := w.decide()
-	of, warnings := p.Status.Of(decide.Synced), strings.Join(p.Warnings, "\n")
-	if of.Status != "False" || of.Reason != "Drifted" || !strings.Contains(of.Message, "spec.template.spec.hostNetwork = true") ||
+	of, warnings := p.Status.Of(decide.Synced), strings.Join(p.Warnings.Texts(), "\n")
+	if of.Status != "False" || of.Reason != "Drifted" || !strings.Contains(of.Message.String(), "spec.template.spec.hostNetwork = true") ||
 		p.Status.Phase != decide.Ready {
 		t.Errorf("it is %s, and %+v", p.Status.Phase, of)
 	}
@@ -52,7 +52,7 @@ func TestALabelForAllTakesNoPod(t *testing.T) {
 	for n := range w.pods {
 		w.pods[n].Labels["session"] = "x"
 	}
-	if p := w.decide(); p.Replicas != 2 || !strings.Contains(strings.Join(p.Warnings, "\n"), "each new pod counts as in use") {
+	if p := w.decide(); p.Replicas != 2 || !strings.Contains(strings.Join(p.Warnings.Texts(), "\n"), "each new pod counts as in use") {
 		t.Errorf("it is to have %d pods, and warns %q", p.Replicas, p.Warnings)
 	}
 }
@@ -64,7 +64,7 @@ func TestAPausedRolloutIsReported(t *testing.T) {
 	w.has(t, 2, decide.Ready)
 	w.live.Spec.Paused = true
 	if of := w.decide().Status.Of(decide.RolledOut); of.Reason != "Paused" ||
-		!strings.Contains(of.Message, "kubectl rollout resume deployment/pool-g1 -n ml") {
+		!strings.Contains(of.Message.String(), "kubectl rollout resume deployment/pool-g1 -n ml") {
 		t.Errorf("of the rollout it says %+v", of)
 	}
 }

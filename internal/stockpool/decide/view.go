@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
 )
@@ -87,8 +88,8 @@ func (v View) pausing() *Cover {
 }
 
 // growthBlockers returns why the pool may not grow; nil if it may.
-func (v View) growthBlockers() []string {
-	var reasons []string
+func (v View) growthBlockers() reason.Reasons {
+	var reasons reason.Reasons
 	for _, c := range v.Covers {
 		if c.Exceeded || c.Unknown {
 			reasons = append(reasons, c.Reason)

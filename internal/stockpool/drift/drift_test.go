@@ -35,7 +35,7 @@ func TestNoSecretOfAChangeIsReported(t *testing.T) {
 	if len(changes) != 4 || strings.Contains(fmt.Sprint(changes), "hunter") {
 		t.Errorf("it reports: %v", changes)
 	}
-	if first := changes[0].String(); first != "spec.replicas was 2 instead of 3" {
+	if first := changes[0].Reason().String(); first != "spec.replicas was 2 instead of 3" {
 		t.Errorf("it reports: %s", first)
 	}
 }

@@ -11,7 +11,7 @@ import (
 func ExampleChanges() {
 	d := stockpool.Declaration{Name: "warm", Namespace: "ml", Image: "registry.example.com/runtime:1", Memory: "16Gi"}.WithDefaults()
 	for _, c := range drift.Changes(d.Deployment("", 7), d.Deployment("", 3)) {
-		fmt.Println(c)
+		fmt.Println(c.Reason())
 	}
 	// Output: spec.replicas was 7 instead of 3
 }

@@ -1,10 +1,9 @@
 package accounting
 
 import (
-	"fmt"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // bind records a bound pod that has no interval yet, with its present labels. A later change of labels,
@@ -19,7 +18,7 @@ func (b *Books) bind(p gpu.Pod) {
 	}
 	r := b.recorder.recordOf(p)
 	if err := b.documents.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
-		b.doubts.add(p.Namespace, err.Error())
+		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
 	}
 }
 
@@ -53,9 +52,6 @@ func (b *Books) unbind(there func(uid string) bool) {
 // trimBindings forgets the bound pods that are more than the ledger keeps.
 func (b *Books) trimBindings() {
 	if more := b.documents.ledger.TrimBindings(); more > 0 {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("more than %d pods are bound to nodes whose kubelets have not accepted them. "+
-			"The labels at the binding of the %d earliest are dropped: these pods are counted by their labels when they are next observed. "+
-			"Delete pods that are bound to nodes that never run them",
-			ledger.MostBindings, more))
+		b.Warnings = append(b.Warnings, reason.TooManyBound(ledger.MostBindings, reason.Count(more)))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget/meter"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -30,7 +31,7 @@ type Accountant struct {
 type Books struct {
 	Observation gpu.Observation
 	Rules       gpu.Rules
-	Warnings    []string
+	Warnings    reason.Reasons
 	documents   *ledgerDocuments
 	cluster     Cluster
 	recorder    recorder
@@ -80,13 +81,13 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 	b := &Books{
 		documents: documents, cluster: c, Observation: observation, Rules: rules, local: local,
 		recorder: recorder{at: ledger.TimeOf(observation.At), namespaces: observation.Namespaces, pools: pools.names},
-		Warnings: slices.Clone(observation.Warnings), byNamespace: selectByNamespace(budgets),
+		Warnings: observed(observation.Warnings), byNamespace: selectByNamespace(budgets),
 	}
 	if apart := local.Sub(observation.At); apart.Abs() > clocksWarned {
 		b.Warnings = append(b.Warnings, clockWarning(apart))
 	}
 	for _, problem := range documents.problems {
-		b.Warnings = append(b.Warnings, problem.Error())
+		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.NewForeign(problem.Error())))
 	}
 	if err := b.take(ctx, pools); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (a Accountant) Recorded(ctx context.Context, uid string) (*Books, error) {
 	}
 	b := &Books{documents: documents, Observation: gpu.Observation{ClusterUID: uid, At: last.Time()}, local: a.Clock()}
 	for _, problem := range documents.problems {
-		b.Warnings = append(b.Warnings, problem.Error())
+		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.NewForeign(problem.Error())))
 	}
 	return b, nil
 }
@@ -156,8 +157,7 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 	l, o := b.documents.ledger, b.Observation
 	now, lastRun := ledger.TimeOf(o.At), l.Header.LastRun
 	if lastRun > now {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("the cluster's clock reads %s, and the last run read %s there: one of the two was wrong",
-			o.At.UTC().Format(time.RFC3339), lastRun.Time().Format(time.RFC3339)))
+		b.Warnings = append(b.Warnings, reason.ClockBack(reason.Instant{Time: o.At.UTC()}, reason.Instant{Time: lastRun.Time()}))
 	}
 	b.missHeader(now)
 	present, ended := map[string]bool{}, map[string]bool{}
@@ -185,7 +185,7 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 	b.refine(pools)
 	b.recordNodes()
 	b.updateHeader(now)
-	b.Warnings = append(b.Warnings, b.doubts.texts()...)
+	b.Warnings = append(b.Warnings, b.doubts.warnings()...)
 	return nil
 }
 
@@ -241,11 +241,21 @@ func (b *Books) updateHeader(now ledger.Time) {
 	}
 }
 
+func podName(p gpu.Pod) reason.Word { return reason.Word(p.Namespace + "/" + p.Name) }
+
+// observed returns the warnings of an observation.
+func observed(texts []string) (list reason.Reasons) {
+	for _, text := range texts {
+		list = append(list, reason.Observed(reason.NewForeign(text)))
+	}
+	return list
+}
+
 // enter merges what was seen of a pod into the ledger. What is past says nothing of
 // now.
 func (b *Books) enter(p gpu.Pod, past bool) {
 	for _, text := range p.Problems {
-		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: %s", p.Namespace, p.Name, text))
+		b.doubts.add(p.Namespace, reason.PodProblem(podName(p), reason.NewForeign(text)))
 	}
 	r, held := b.recorder.record(p)
 	if !held {
@@ -255,12 +265,11 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 		}
 	}
 	if err := b.confirm(p); err != nil {
-		b.doubts.add(p.Namespace, err.Error())
+		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
 	}
 	if held := b.documents.ledger.Contradicts(&r); held != 0 {
-		b.doubts.add(p.Namespace, fmt.Sprintf("the pod %s/%s: the kubelet of its node %s reports that it ended at %s. A run recorded its hours until %s: "+
-			"these are kept. Check the node's clock, and whether its credentials leaked", p.Namespace, p.Name, p.Node.Name,
-			r.End.At.Time().Format(time.RFC3339), held.Time().Format(time.RFC3339)))
+		b.doubts.add(p.Namespace, reason.EndDisputed(podName(p), reason.Node(p.Node.Name),
+			reason.Instant{Time: r.End.At.Time()}, reason.Instant{Time: held.Time()}))
 	}
 	if p.Refused != 0 {
 		if _, there := b.documents.ledger.Get(p.UID); there {
@@ -272,7 +281,7 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 		merge = b.documents.ledger.Merge
 	}
 	if err := merge(r); err != nil {
-		b.doubts.add(p.Namespace, err.Error())
+		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // clocksApart is the largest difference between the clocks of the cluster and of this machine, unless
@@ -32,12 +32,10 @@ const clocksWarned = 5 * time.Minute
 
 // clockWarning returns by how much this machine's clock is ahead of the API server's, and
 // what that means.
-func clockWarning(ahead time.Duration) string {
-	where := "ahead of"
+func clockWarning(ahead time.Duration) reason.Reason {
+	where := reason.Word("ahead of")
 	if ahead < 0 {
 		where = "behind"
 	}
-	return fmt.Sprintf("this machine's clock is %s %s that of the cluster's API server. GPU-hours are measured by the server's clock, "+
-		"but ends of holds and the age of a budget's status by this machine's. Set the clock that is wrong",
-		duration.Words(ahead.Abs().Round(time.Minute)), where)
+	return reason.ClocksApart(reason.Duration(ahead.Abs().Round(time.Minute)), where)
 }

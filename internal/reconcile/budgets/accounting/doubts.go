@@ -2,10 +2,11 @@ package accounting
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // How many doubts about pods are reported: of one namespace, so that what one tenant
@@ -17,14 +18,14 @@ const (
 
 // doubts are the facts about pods that are unknown or implausible.
 type doubts struct {
-	reported []string
+	reported reason.Reasons
 	// reportedOf and leftOut count those that are reported, and those that are not, by
 	// namespace.
 	reportedOf, leftOut map[string]int
 }
 
 // add takes up a doubt about a pod of a namespace; empty for one of no pod.
-func (d *doubts) add(namespace, text string) {
+func (d *doubts) add(namespace string, doubt reason.Reason) {
 	if d.reportedOf == nil {
 		d.reportedOf, d.leftOut = map[string]int{}, map[string]int{}
 	}
@@ -33,11 +34,11 @@ func (d *doubts) add(namespace, text string) {
 		return
 	}
 	d.reportedOf[namespace]++
-	d.reported = append(d.reported, text)
+	d.reported = append(d.reported, doubt)
 }
 
-// texts returns the reported doubts, and the number of the others.
-func (d *doubts) texts() []string {
+// warnings returns the reported doubts, and the number of the others.
+func (d *doubts) warnings() reason.Reasons {
 	if len(d.leftOut) == 0 {
 		return d.reported
 	}
@@ -48,7 +49,7 @@ func (d *doubts) texts() []string {
 		more += n
 	}
 	if spaces[0] == "" { // of no pod
-		return append(slices.Clone(d.reported), fmt.Sprintf("%d more doubts about pods", more))
+		return append(slices.Clone(d.reported), reason.MoreDoubts(reason.Count(more)))
 	}
-	return append(slices.Clone(d.reported), fmt.Sprintf("%d more doubts about pods, %d of them in the namespace %s", more, d.leftOut[spaces[0]], spaces[0]))
+	return append(slices.Clone(d.reported), reason.MoreDoubtsOf(reason.Count(more), reason.Count(d.leftOut[spaces[0]]), reason.Word(spaces[0])))
 }

@@ -2,11 +2,11 @@ package accounting
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // selectByNamespace reports whether any budget selects by the labels of namespaces.
@@ -27,8 +27,7 @@ func (b *Books) missNamespaces(told gpu.Replay) {
 		if !gone || labels != nil || known || bound {
 			continue
 		}
-		b.doubts.add(s.Namespace, fmt.Sprintf("the pod %s/%s: its namespace is gone, and what labels that had is not known, so that no budget counts "+
-			"it by them: %s",
-			s.Namespace, s.Name, cmp.Or(told.FormerMissing, "the server's history has nothing of it")))
+		b.doubts.add(s.Namespace, reason.NamespaceGone(reason.Word(s.Namespace+"/"+s.Name),
+			reason.NewForeign(cmp.Or(told.FormerMissing, "the server's history has nothing of it"))))
 	}
 }

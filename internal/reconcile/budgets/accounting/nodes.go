@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // recordedNodes are the nodes that earlier runs saw: who observes knows by them what
@@ -73,7 +74,7 @@ func (b *Books) recordNode(n *gpu.Node, gone ledger.Time) {
 
 func (b *Books) keepNode(n ledger.Node) {
 	if err := b.documents.ledger.Remember(n); err != nil {
-		b.doubts.add("", err.Error())
+		b.doubts.add("", reason.RecordError(reason.NewForeign(err.Error())))
 	}
 }
 

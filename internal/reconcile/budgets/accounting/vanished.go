@@ -2,13 +2,13 @@ package accounting
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // killLasts is how long the end of a pod may take after the Event that reports its beginning. It is the
@@ -50,7 +50,7 @@ func (b *Books) closeVanished(ctx context.Context, there func(string) bool, pool
 		if ctx.Err() != nil {
 			return err
 		}
-		b.Warnings = append(b.Warnings, fmt.Sprintf("Events could not be asked when pods ended, and their ends are estimated: %v", err))
+		b.Warnings = append(b.Warnings, reason.EndsEstimated(reason.NewForeign(err.Error())))
 	}
 	b.documents.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
 		if end := pools.end(r, heldAt); !end.Open() {
@@ -103,7 +103,7 @@ func (b *Books) refine(pools instanceRecords) {
 	}
 	for _, r := range refined {
 		if err := b.documents.ledger.Merge(r); err != nil {
-			b.doubts.add(r.Set.Namespace, err.Error())
+			b.doubts.add(r.Set.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -173,7 +174,7 @@ func (b *batch) call(ctx, calling context.Context, intents []*transition, last b
 			continue
 		}
 		if errors.Is(err, budget.ErrWorkloadChanged) {
-			err = &budget.NotPausedError{Workload: b.workloads[t.at], Reason: budget.ErrWorkloadChanged.Error()}
+			err = &budget.NotPausedError{Workload: b.workloads[t.at], Why: reason.Contended()}
 		}
 		b.errs[t.at] = b.steps.result(b.known, t, err)
 	}

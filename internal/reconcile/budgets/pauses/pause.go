@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Pause stops workloads and records their pauses. The error is *budget.NotPausedError for a workload
@@ -41,7 +42,7 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, err
 	}
 	if pool != "" {
-		return nil, &budget.NotPausedError{Workload: w, Reason: pool + " scales it, and pauses it for its budgets"}
+		return nil, &budget.NotPausedError{Workload: w, Why: reason.PausedByPool(reason.Object(pool))}
 	}
 	last := known.own.pauseOf(w)
 	seen, err := p.Cluster.Workload(ctx, w)
@@ -53,18 +54,18 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 	}
 	undone := last.Phase == declaration.Paused || last.Phase == declaration.Started
 	if undone && !p.Budget.Enforce.PausesAgain() {
-		return nil, &budget.NotPausedError{Workload: w, Reason: "it was resumed manually since it was paused: on_manual_resume = \"warn\" leaves it running"}
+		return nil, &budget.NotPausedError{Workload: w, Why: reason.LeftResumedByHand()}
 	}
-	reason := seen.PauseObstacle
-	if reason == "" {
+	obstacle := seen.PauseObstacle
+	if obstacle == "" {
 		by, err := p.Cluster.Autoscaler(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		reason = by.Obstacle()
+		obstacle = by.Obstacle()
 	}
-	if reason != "" {
-		return nil, &budget.NotPausedError{Workload: w, Reason: reason}
+	if obstacle != "" {
+		return nil, &budget.NotPausedError{Workload: w, Why: budget.Obstacle(obstacle)}
 	}
 	return &transition{seen: seen, before: last, pause: declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.Clock().UTC().Truncate(time.Second),
@@ -85,7 +86,7 @@ func (p Pauser) recordStopped(known batchPauses, last declaration.Pause, seen bu
 			return err
 		}
 		if len(others) == 0 {
-			return &budget.NotPausedError{Workload: seen.Workload, Reason: "it was stopped manually", Stopped: true}
+			return &budget.NotPausedError{Workload: seen.Workload, Why: reason.StoppedByHand(), Stopped: true}
 		}
 		last = others[0].pause
 	}

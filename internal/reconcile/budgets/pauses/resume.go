@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Resume releases workloads, and resumes those that no other budget has paused. The error is
@@ -36,19 +37,19 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	if last.Phase == "" {
 		return nil, nil
 	}
-	released := func(reason string) (*transition, error) {
+	released := func(why reason.Reason) (*transition, error) {
 		known.own.drop(w)
-		if reason == "" {
+		if why.IsZero() {
 			return nil, nil
 		}
-		return nil, &budget.NotPausedError{Workload: w, Reason: reason, Released: true}
+		return nil, &budget.NotPausedError{Workload: w, Why: why, Released: true}
 	}
 	pool, err := known.stockPoolOf(w)
 	if err != nil {
 		return nil, err
 	}
 	if pool != "" {
-		return released(pool + " scales it now")
+		return released(reason.ScaledByPool(reason.Object(pool)))
 	}
 	others, err := p.others(known, w)
 	if err != nil {
@@ -58,26 +59,26 @@ func (p Pauser) intendToResume(ctx context.Context, known batchPauses, w budget.
 	var not *budget.NotPausedError
 	switch {
 	case errors.As(err, &not):
-		return released("")
+		return released(reason.Reason{})
 	case err != nil:
 		return nil, err
 	case seen.Stopped && last.Phase != declaration.Started && len(others) > 0:
 		passReplicas(last, others)
-		return released("budget/" + others[0].owner.budget + " keeps it paused")
+		return released(reason.KeptPaused(reason.Object("budget/" + others[0].owner.budget)))
 	case last.Phase == declaration.Started && seen.Stopped:
-		return released("it was resumed and stopped manually since it was paused; it is left as it is")
+		return released(reason.StoppedAgain())
 	case !seen.Stopped && (last.Phase == declaration.Paused || last.Phase == declaration.Started):
-		return released("it was resumed manually since it was paused; it is left as it is")
+		return released(reason.RestartedByHand())
 	case !seen.Stopped: // never stopped, or resumed by a run that was killed then
-		return released("")
+		return released(reason.Reason{})
 	}
 	if p.Wanted != nil {
 		if other := p.Wanted(seen); other != "" {
-			return nil, &budget.NotPausedError{Workload: w, Reason: "budget/" + other + " is exceeded, too, and is about to pause it: it stays paused"}
+			return nil, &budget.NotPausedError{Workload: w, Why: reason.PausedNext(reason.Object("budget/" + other))}
 		}
 	}
 	if newer := known.own.newerJob(last); newer != "" {
-		return released("the newer Job " + newer + " of its CronJob is resumed instead: it stays suspended")
+		return released(reason.NewerJobResumed(reason.Word(newer)))
 	}
 	t := &transition{seen: seen, before: last, pause: last}
 	t.pause.Phase = declaration.Resuming
@@ -132,7 +133,7 @@ func (p Pauser) MarkStarted(ctx context.Context, list []budget.Workload) error {
 
 // Release resumes all workloads of a destroyed budget. It returns those that it resumed, and messages
 // about those that it left as they are.
-func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, messages []string, err error) {
+func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, messages reason.Reasons, err error) {
 	all, err := Read(ctx, p.Repository.Store)
 	own := all.OfBudget(p.Budget.UID)
 	if err = cmp.Or(err, all.Broken[p.Budget.UID]); err != nil || own == nil {
@@ -148,7 +149,7 @@ func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, message
 			var left *budget.NotPausedError
 			switch {
 			case errors.As(failed, &left) && left.Released:
-				messages = append(messages, left.Error())
+				messages = append(messages, left.Left())
 			case failed != nil:
 				err = cmp.Or(err, failed)
 			case some[n].Phase == declaration.Paused:

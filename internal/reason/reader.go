@@ -1,0 +1,99 @@
+package reason
+
+import (
+	"slices"
+	"strings"
+)
+
+// hidden stands for a text that only readers of the whole installation see.
+const hidden = "(hidden: only readers of the whole installation see it)"
+
+// Redact returns a reason as the reader may see it, also in JSON. An object that they may not see becomes its kind.
+func (r Renderer) Redact(of Reason) Reason {
+	if r.whole() || of.IsZero() {
+		return of
+	}
+	args := make([]Argument, len(of.Args))
+	for n, a := range of.Args {
+		args[n] = r.redact(a)
+	}
+	return Reason{Code: of.Code, Args: args}
+}
+
+// RedactAll redacts a list.
+func (r Renderer) RedactAll(list Reasons) Reasons { return mapped(list, r.Redact) }
+
+// Hide returns a text that gpupool did not write, or that may name anything, if the reader sees the whole installation.
+func (r Renderer) Hide(text string) string {
+	if r.whole() || text == "" {
+		return text
+	}
+	return hidden
+}
+
+// SeesNamespace reports whether the reader may see the pods of a namespace.
+func (r Renderer) SeesNamespace(name string) bool { return r.Namespace == nil || r.Namespace(name) }
+
+func (r Renderer) redact(a Argument) Argument {
+	switch a := a.(type) {
+	case Object:
+		return r.object(a)
+	case Objects:
+		return Objects(mapped(a, r.object))
+	case Foreign:
+		return Foreign(r.Hide(string(a)))
+	case Text:
+		return Text(r.Hide(string(a)))
+	case Workload:
+		if !r.SeesNamespace(namespaceOf(string(a))) {
+			kind, _, named := strings.Cut(string(a), " ")
+			if !named {
+				kind = "pod"
+			}
+			return Workload(kind + " of another namespace")
+		}
+	case Listed:
+		seen := Listed{First: slices.DeleteFunc(slices.Clone(a.First), func(i Item) bool { return !r.SeesNamespace(namespaceOf(i.Name)) })}
+		for n, item := range seen.First {
+			seen.First[n].Why = r.Redact(item.Why)
+		}
+		seen.More = a.count() - len(seen.First)
+		return seen
+	case Reason:
+		return r.Redact(a)
+	case Reasons:
+		return r.RedactAll(a)
+	case Clauses:
+		return Clauses(mapped(a, r.Redact))
+	case Facts:
+		return Facts(mapped(a, r.Redact))
+	case Some:
+		return Some(mapped(a, r.Redact))
+	}
+	return a
+}
+
+func (r Renderer) object(o Object) Object {
+	if r.sees(o) {
+		return o
+	}
+	kind, _, _ := strings.Cut(string(o), "/")
+	return Object(kind)
+}
+
+// namespaceOf returns the namespace of "ml/train-1" or "Deployment ml/train".
+func namespaceOf(name string) string {
+	namespace, _, _ := strings.Cut(name[strings.LastIndex(name, " ")+1:], "/")
+	return namespace
+}
+
+func mapped[T any](list []T, do func(T) T) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(list))
+	for n, item := range list {
+		out[n] = do(item)
+	}
+	return out
+}

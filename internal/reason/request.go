@@ -1,0 +1,17 @@
+package reason
+
+// What became of a request.
+var (
+	NotClaimed = none("not_claimed", "no run claimed it in time")
+	Reconciled = three[Count, Count, Count]("reconciled", Info,
+		"reconciled {objects} {objects:object|objects}, {failed} failed, {decisions} {decisions:decision|decisions}", "")
+	AppliedDeployment = four[Word, Word, Count, Count]("applied_deployment", Info,
+		"applied its Deployment (uid {uid}): {phase}, {pods} of {desired} pods", "")
+	GrantedUntil = four[Amount, Word, Instant, Foreign]("granted_until", Info,
+		"granted {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} by {who} until {until}: {why}", "")
+	GrantedEarlier = none("granted_earlier", "granted by an earlier run")
+	HeldUntil      = three[Word, Instant, Foreign]("held_until", Info, "on hold by {who} until {until}: {why}", "")
+	HeldEarlier    = none("held_earlier", "held by an earlier run")
+	HeldLate       = one[Foreign]("held_late", Warning, "earlier decisions may still be carried out: {why}", "")
+	DeletedObject  = one[Object]("deleted_object", Info, "deleted {object}", "")
+)
