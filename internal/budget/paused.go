@@ -48,7 +48,7 @@ const maxLost = 20
 // resumes it.
 func LostPauses(list []PausedWorkload) (lost reason.Reasons) {
 	for _, p := range list[:min(len(list), maxLost)] {
-		lost = append(lost, reason.PauseLost(reason.Workload(p.Workload.String()), reason.Word(p.ResumeCommand())))
+		lost = append(lost, reason.PauseLost(reason.Workload(p.Workload.String()), reason.Text(p.ResumeCommand())))
 	}
 	if more := len(list) - maxLost; more > 0 {
 		lost = append(lost, reason.MorePausesLost(reason.Count(more)))

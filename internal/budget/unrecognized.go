@@ -17,5 +17,5 @@ type Unrecognized struct {
 
 // Warning returns a warning with one command per line.
 func (u Unrecognized) Warning() reason.Reason {
-	return reason.Unrecognized(reason.Workload(u.Object), reason.Word(u.Label), u.Means, reason.Word(strings.Join(u.Commands, "\n")))
+	return reason.Unrecognized(reason.Workload(u.Object), reason.Word(u.Label), u.Means, reason.Text(strings.Join(u.Commands, "\n")))
 }

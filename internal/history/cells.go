@@ -30,7 +30,8 @@ func (e *Event) Cells() []string {
 		e.ID, cell(e.At), string(e.Kind), e.Object, e.ObjectUID, e.ClusterUID, e.RunID, e.Actor,
 		strings.Join(e.Reasons.Texts(), "; "), e.Outcome, count(e.Count),
 		o.AvailabilityZone, o.InstanceType, o.SubnetID, e.ChargeType, e.Price, strings.Join(e.InstanceIDs, " "),
-		together(e.Pods), together(e.Workloads), count(e.Threshold), f.Class, f.Code, f.Message, f.RequestID, f.Remedy, cell(e.Until), e.Node, e.Currency, e.Reasons.Compact(),
+		together(e.Pods), together(e.Workloads), count(e.Threshold), f.Class, f.Code, f.Message, f.RequestID, f.Remedy, cell(e.Until), e.Node,
+		e.Currency, e.Reasons.Compact(),
 	}
 }
 

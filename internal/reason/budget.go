@@ -143,7 +143,7 @@ var (
 	FreezeGone   = one[Instant]("freeze_gone", Warning, "its freeze was gone, so that new GPU pods may have been admitted since {since}", "")
 	FreezeGoneBy = three[Instant, Foreign, Instant]("freeze_gone_by", Warning,
 		`its freeze was gone, so that new GPU pods may have been admitted since {since}: "{manager}" wrote it at {wrote_at}`, "")
-	PauseLost = two[Workload, Word]("pause_lost", Warning,
+	PauseLost = two[Workload, Text]("pause_lost", Warning,
 		"{workload} is stopped, and the record that this budget paused it is lost: gpupool does not resume it", "To resume it:\n{command}")
 	MorePausesLost = one[Count]("more_pauses_lost", Warning,
 		"the records of {count} more pauses are lost: resume the workloads above, and the next run lists them", "")
@@ -151,7 +151,7 @@ var (
 
 // What an older gpupool left in a cluster.
 var (
-	Unrecognized = four[Workload, Word, Reason, Word]("unrecognized", Warning,
+	Unrecognized = four[Workload, Word, Reason, Text]("unrecognized", Warning,
 		"{object} has the label {label}, which this gpupool does not use there: {means}, and no run changes it", "To remove it:\n{commands}")
 	LeftFreeze  = none("left_freeze", "it can be a freeze of an older gpupool that blocks new GPU pods")
 	LeftPause   = none("left_pause", "an older gpupool may have paused it")

@@ -23,6 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 )
 
@@ -148,7 +149,7 @@ func (r *rig) settled() {
 type report struct {
 	Decisions []struct {
 		Kind, Outcome string
-		Reasons       []string
+		Reasons       reason.Reasons
 	}
 	StockPools []struct {
 		Name, Outcome string
@@ -175,7 +176,7 @@ func (r *rig) reconcile() report {
 func (told report) decided() string {
 	var lines []string
 	for _, d := range told.Decisions {
-		lines = append(lines, d.Outcome+" "+d.Kind+": "+strings.Join(d.Reasons, "; "))
+		lines = append(lines, d.Outcome+" "+d.Kind+": "+strings.Join(d.Reasons.Texts(), "; "))
 	}
 	return strings.Join(lines, "\n")
 }
