@@ -14,12 +14,9 @@ import (
 // currencyName finds a currency in a text or an identifier.
 var currencyName = regexp.MustCompile(`\b(CNY|USD|RMB)\b|(?i:yuan|dollar)|¥`)
 
-// TestCurrenciesAreNamedInOneTable: a price has the currency of its account, so no other code names
-// one. The simulator and support of tests do.
-func TestCurrenciesAreNamedInOneTable(t *testing.T) {
-	t.Parallel()
-	table := filepath.Join("spotpool", "currency.go")
-	files, found := 0, 0
+// goFiles parses the files of gpupool and its tools, without tests and their support.
+func goFiles(t *testing.T, visit func(path string, file *ast.File)) (files int) {
+	t.Helper()
 	read := func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -32,11 +29,27 @@ func TestCurrenciesAreNamedInOneTable(t *testing.T) {
 			return nil
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			return err
+		if err == nil {
+			files++
+			visit(path, parsed)
 		}
-		files++
-		ast.Inspect(parsed, func(n ast.Node) bool {
+		return err
+	}
+	for _, root := range []string{".", filepath.Join("..", "tools")} {
+		if err := filepath.WalkDir(root, read); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestCurrenciesAreNamedInOneTable: a price has the currency of its account, so no other code names
+// one. The simulator and support of tests do.
+func TestCurrenciesAreNamedInOneTable(t *testing.T) {
+	t.Parallel()
+	table, found := filepath.Join("spotpool", "currency.go"), 0
+	files := goFiles(t, func(path string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
 			text := ""
 			switch n := n.(type) {
 			case *ast.BasicLit:
@@ -51,14 +64,55 @@ func TestCurrenciesAreNamedInOneTable(t *testing.T) {
 			}
 			return true
 		})
-		return nil
-	}
-	for _, root := range []string{".", filepath.Join("..", "tools")} {
-		if err := filepath.WalkDir(root, read); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	if files < 500 || found < 2 {
 		t.Errorf("%d files were read, and the table has %d names", files, found)
+	}
+}
+
+// sentence finds two words of a text.
+var sentence = regexp.MustCompile(`\pL{2,}[,:]? \pL{2,}`)
+
+// TestSentencesAreInTheCatalog: no argument of a reason is prose, and only its constructors make a reason.
+func TestSentencesAreInTheCatalog(t *testing.T) {
+	t.Parallel()
+	ofCatalog := func(e ast.Expr) bool {
+		of, is := e.(*ast.SelectorExpr)
+		if !is {
+			return false
+		}
+		name, is := of.X.(*ast.Ident)
+		return is && name.Name == "reason"
+	}
+	made := 0
+	goFiles(t, func(path string, file *ast.File) {
+		if strings.HasPrefix(path, "reason"+string(filepath.Separator)) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if of, is := n.Type.(*ast.SelectorExpr); is && ofCatalog(of) && of.Sel.Name == "Reason" && len(n.Elts) > 0 {
+					t.Errorf("%s makes a reason without the catalog", path)
+				}
+			case *ast.CallExpr:
+				if !ofCatalog(n.Fun) {
+					return true
+				}
+				made++
+				for _, argument := range n.Args {
+					ast.Inspect(argument, func(inner ast.Node) bool {
+						if text, is := inner.(*ast.BasicLit); is && text.Kind == token.STRING && sentence.MatchString(text.Value) {
+							t.Errorf("%s writes %s: it belongs to the catalog", path, text.Value)
+						}
+						return true
+					})
+				}
+			}
+			return true
+		})
+	})
+	if made < 300 {
+		t.Errorf("only %d reasons are made", made)
 	}
 }

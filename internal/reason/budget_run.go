@@ -103,6 +103,11 @@ var (
 	UncontrolledSet   = none("uncontrolled_set", "no Deployment controls it, and a ReplicaSet by itself is not scaled")
 )
 
+const (
+	clocksApart = ". GPU-hours are measured by the server's clock, but ends of holds and the age of a budget's status by this machine's"
+	setClock    = "Set the clock that is wrong"
+)
+
 // What the ledger's accounts are unsure of.
 var (
 	// Observed is a warning of the observation of a cluster, which names pods and nodes of tenants.
@@ -114,14 +119,16 @@ var (
 		"Check the node's clock, and whether its credentials leaked")
 	NamespaceGone = two[Word, Foreign]("namespace_gone", Warning,
 		"the pod {pod}: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: {why}", "")
+	NamespaceForgotten = one[Word]("namespace_forgotten", Warning,
+		"the pod {pod}: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: "+
+			"the server's history has nothing of it", "")
 	MoreDoubts   = one[Count]("more_doubts", Warning, "{count} more doubts about pods", "")
 	MoreDoubtsOf = three[Count, Count, Word]("more_doubts_of", Warning, "{count} more doubts about pods, {most} of them in the namespace {namespace}", "")
 	TooManyBound = two[Count, Count]("too_many_bound", Warning,
 		"more than {bound} pods are bound to nodes whose kubelets have not accepted them. The labels at the binding of the {dropped} earliest are dropped: "+
 			"these pods are counted by their labels when they are next observed", "Delete pods that are bound to nodes that never run them")
-	ClockBack   = two[Instant, Instant]("clock_back", Warning, "the cluster's clock reads {now}, and the last run read {last} there: one of the two was wrong", "")
-	ClocksApart = two[Duration, Word]("clocks_apart", Warning,
-		"this machine's clock is {by} {direction} that of the cluster's API server. GPU-hours are measured by the server's clock, "+
-			"but ends of holds and the age of a budget's status by this machine's", "Set the clock that is wrong")
+	ClockBack     = two[Instant, Instant]("clock_back", Warning, "the cluster's clock reads {now}, and the last run read {last} there: one of the two was wrong", "")
+	ClockAhead    = one[Duration]("clock_ahead", Warning, "this machine's clock is {by} ahead of that of the cluster's API server"+clocksApart, setClock)
+	ClockBehind   = one[Duration]("clock_behind", Warning, "this machine's clock is {by} behind that of the cluster's API server"+clocksApart, setClock)
 	EndsEstimated = one[Foreign]("ends_estimated", Warning, "Events could not be asked when pods ended, and their ends are estimated: {error}", "")
 )

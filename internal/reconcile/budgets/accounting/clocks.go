@@ -33,9 +33,9 @@ const clocksWarned = 5 * time.Minute
 // clockWarning returns by how much this machine's clock is ahead of the API server's, and
 // what that means.
 func clockWarning(ahead time.Duration) reason.Reason {
-	where := reason.Word("ahead of")
+	by := reason.Duration(ahead.Abs().Round(time.Minute))
 	if ahead < 0 {
-		where = "behind"
+		return reason.ClockBehind(by)
 	}
-	return reason.ClocksApart(reason.Duration(ahead.Abs().Round(time.Minute)), where)
+	return reason.ClockAhead(by)
 }

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -27,7 +26,11 @@ func (b *Books) missNamespaces(told gpu.Replay) {
 		if !gone || labels != nil || known || bound {
 			continue
 		}
-		b.doubts.add(s.Namespace, reason.NamespaceGone(reason.Word(s.Namespace+"/"+s.Name),
-			reason.NewForeign(cmp.Or(told.FormerMissing, "the server's history has nothing of it"))))
+		pod := reason.Word(s.Namespace + "/" + s.Name)
+		doubt := reason.NamespaceForgotten(pod)
+		if told.FormerMissing != "" {
+			doubt = reason.NamespaceGone(pod, reason.NewForeign(told.FormerMissing))
+		}
+		b.doubts.add(s.Namespace, doubt)
 	}
 }
