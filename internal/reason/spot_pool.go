@@ -25,10 +25,20 @@ var (
 		"Check the console, and remove the tag gpupool/uid from instances of other pools")
 )
 
+// What of a budget blocks the launches of its spot pools.
+var (
+	BudgetUsedUp = four[Object, Amount, Amount, Instant]("budget_used_up", Warning,
+		"{budget} is used up: {used} of {limit} GPU-hours as of {at}. Launches resume once usage is below the limit", "")
+	BudgetUsedUpUntil = five[Object, Amount, Amount, Instant, Instant]("budget_used_up_until", Warning,
+		"{budget} is used up: {used} of {limit} GPU-hours as of {at}, in a window that ends {ends}. Launches resume once usage is below the limit", "")
+	BudgetUnknown    = two[Object, Foreign]("budget_unknown", Warning, "launches are blocked: usage of {budget} is unknown: {error}", "")
+	BudgetUndeclared = two[Object, Foreign]("budget_undeclared", Warning, "launches are blocked: {budget} is not declared: {error}", "")
+	PoolDestroyed    = none("pool_destroyed", "the pool is being destroyed")
+)
+
 // Why a spot pool launches no more.
 var (
-	BudgetBlocks = one[Text]("budget_blocks", Warning, "{why}", "")
-	JournalLost  = two[Instant, Instant]("journal_lost", Warning,
+	JournalLost = two[Instant, Instant]("journal_lost", Warning,
 		"its journal was missing, or an old copy, at {lost_at}, so recent launches may not be listed yet: nothing is launched until {until}",
 		"Any apply or reconcile after that launches the missing instances")
 	LaunchRefused = one[Foreign]("launch_refused", Warning, "{error}", "")
@@ -151,7 +161,7 @@ var (
 var (
 	DrainedByBudget = two[Reason, Word]("drained_by_budget", Warning, `no instances are desired: {why}, and on_budget_exceeded is "{on_budget_exceeded}"`,
 		"They are launched again once the budget is no longer exceeded")
-	DrainsForBudget = three[Text, Word, Instant]("drains_for_budget", Warning,
+	DrainsForBudget = three[Reason, Word, Instant]("drains_for_budget", Warning,
 		`{why}. As on_budget_exceeded is "{on_budget_exceeded}", the pool's nodes are drained and its instances terminated from {at} on, `+
 			"unless the budget is no longer exceeded by then", "")
 )

@@ -154,7 +154,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	}
 
 	for name, p := range map[string]spotpools.Report{"dry run": planned.SpotPools[0], "run": p, "status": status.SpotPools[0].Report} {
-		if p.Gate == nil || p.Gate.Budget != "team-a" || !p.Gate.Closed || !strings.Contains(p.Gate.Reason, "used up") {
+		if p.Gate == nil || p.Gate.Budget != "team-a" || !p.Gate.Closed || !strings.Contains(p.Gate.Reason.String(), "used up") {
 			t.Errorf("the gate in the JSON of the %s: %+v", name, p.Gate)
 		}
 	}
@@ -163,7 +163,7 @@ func TestExceededBudgetClosesGate(t *testing.T) {
 	g.cluster.Step(29 * time.Minute)
 	report = g.run(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
 	g.Verify(1)
-	if gate := report.SpotPools[0].Gate; gate == nil || gate.Closed || gate.Reason != "" {
+	if gate := report.SpotPools[0].Gate; gate == nil || gate.Closed || !gate.Reason.IsZero() {
 		t.Errorf("the open gate in the JSON: %+v", gate)
 	}
 }
@@ -327,7 +327,7 @@ func TestNewPoolIsGated(t *testing.T) {
 	}
 	d.Budget = "misspelled"
 	gate, err = g.process().SpotPools().Gate(context.Background(), d)
-	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "team-a") {
+	if err == nil || !gate.Closed || !strings.Contains(gate.Reason.String(), "team-a") {
 		t.Errorf("of a budget that isn't there: %v, %+v", err, gate)
 	}
 }
@@ -377,7 +377,7 @@ func TestStatusOfAnotherLimitOpensNothing(t *testing.T) {
 		t.Errorf("published at %s, and the cluster's clock reads %s", at, g.cluster.Now())
 	}
 	gate, err := g.process().SpotPools().Gate(context.Background(), g.pool)
-	if err == nil || !gate.Closed || !strings.Contains(gate.Reason, "has judged it since") {
+	if err == nil || !gate.Closed || !strings.Contains(gate.Reason.String(), "has judged it since") {
 		t.Errorf("the gate: %+v, %v", gate, err)
 	}
 	b = state.Declaration

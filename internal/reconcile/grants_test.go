@@ -48,7 +48,7 @@ func TestAGrantOpensTheGateAndItsEndClosesIt(t *testing.T) {
 	g.lose()
 	g.cluster.Step(20 * time.Minute)
 	gate, err := g.process().SpotPools().Gate(context.Background(), g.pool)
-	if err != nil || !gate.Closed || !strings.Contains(gate.Reason, "of 4.000 GPU-hours") {
+	if err != nil || !gate.Closed || !strings.Contains(gate.Reason.String(), "of 4.000 GPU-hours") {
 		t.Errorf("the gate after its end, before a run: %+v (%v)", gate, err)
 	}
 	status, err := g.process().Runner().Status(context.Background(), "team-a")
@@ -84,7 +84,7 @@ func TestAReleaseClosesTheGateBeforeAnyRun(t *testing.T) {
 	if _, err := flow.Release(ctx, "team-a", exception.Release{Who: "bob"}); err != nil {
 		t.Fatal(err)
 	}
-	if gate, err := g.process().SpotPools().Gate(ctx, g.pool); err != nil || !gate.Closed || !strings.Contains(gate.Reason, "of 4.000 GPU-hours") {
+	if gate, err := g.process().SpotPools().Gate(ctx, g.pool); err != nil || !gate.Closed || !strings.Contains(gate.Reason.String(), "of 4.000 GPU-hours") {
 		t.Errorf("the gate after the release: %+v (%v)", gate, err)
 	}
 	if view, err := flow.View(ctx, g.budget); err != nil || !view.Status.Usage.Exceeded() {

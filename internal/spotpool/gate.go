@@ -1,5 +1,7 @@
 package spotpool
 
+import "github.com/gpupool/terraform-provider-gpupool/internal/reason"
+
 // Gate says whether a budget blocks a pool's launches.
 type Gate struct {
 	Closed bool `json:"closed"`
@@ -9,6 +11,6 @@ type Gate struct {
 	Undeclared bool `json:"-"`
 	// Certain says that the budget is exceeded according to a fresh status, without
 	// estimates or lost intervals.
-	Certain bool   `json:"certain,omitempty"`
-	Reason  string `json:"reason"`
+	Certain bool          `json:"certain,omitempty"`
+	Reason  reason.Reason `json:"reason,omitzero"`
 }

@@ -45,7 +45,7 @@ func (p *page) pool(e spotpools.Description) {
 	}
 	for _, why := range e.ShortReasons {
 		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed        // reported above
-		if why.Offering == nil && !unseen && (e.Gate == nil || why.Why.String() != e.Gate.Reason) { // offerings have a table
+		if why.Offering == nil && !unseen && (e.Gate == nil || !why.Why.Same(e.Gate.Reason)) { // offerings have a table
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Why.String())
 		}
 	}
@@ -110,7 +110,7 @@ func (p *page) gate(g *spotpools.GateReport) {
 	switch {
 	case g == nil:
 	case g.Closed:
-		p.Add(terminal.Red, "launches blocked: ", g.Reason)
+		p.Add(terminal.Red, "launches blocked: ", g.Reason.String())
 	default:
 		p.say("launches allowed by budget/%s", g.Budget)
 	}

@@ -147,7 +147,7 @@ func (c condition) pool(p spotpools.Description) (said, missing string) {
 	missing = said
 	switch {
 	case p.Gate != nil && p.Gate.Closed:
-		missing += "; " + p.Gate.Reason
+		missing += "; " + p.Gate.Reason.String()
 	case len(p.Short) > 0:
 		missing += "; " + p.Short[0]
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -140,7 +141,7 @@ func TestNewOfferingCanBePlanned(t *testing.T) {
 func TestBudgetHoldsThePlanBack(t *testing.T) {
 	t.Parallel()
 	state := lookedAt(train, 1)
-	state.Gate = core.Gate{Closed: true, Reason: "its budget is exceeded"}
+	state.Gate = core.Gate{Closed: true, Reason: reason.OtherVersion("its budget is exceeded")}
 	s := newPrivateState(state, valuesOf(imported(train)))
 	p := previewUpdate(train, train, &s)
 	if len(p.actions) != 0 || len(p.warnings) != 1 || !strings.Contains(p.warnings[0], "its budget is exceeded") {

@@ -113,7 +113,7 @@ func (x deletion) refuseProtected(ctx context.Context, d spotpool.Declaration, j
 // observe. If a person insists, terminations that Tencent Cloud refused are retried.
 func (x deletion) terminateAndRemove(ctx context.Context, d spotpool.Declaration, deadline time.Time, insists bool) (*pass, error) {
 	p := &pass{
-		flow: x.Flow, declaration: withoutInstances(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: "the pool is being destroyed"},
+		flow: x.Flow, declaration: withoutInstances(d), destroys: true, gate: spotpool.Gate{Closed: true, Reason: reason.PoolDestroyed()},
 		soFar: decide.SoFar{Insists: insists, Destroys: insists},
 	}
 	err := x.retry(ctx, deadline, func(ctx context.Context) error {

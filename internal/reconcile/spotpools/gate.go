@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -49,13 +49,13 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 		err = cmp.Or(requireSameCluster(d, found), declaration.Trust(found, status, g.now()))
 	}
 	if err != nil {
-		why := "usage of budget/" + d.Budget + " is unknown"
+		why := reason.BudgetUnknown
 		var undeclared *record.UndeclaredError
 		if errors.As(err, &undeclared) {
-			why = "budget/" + d.Budget + " is not declared"
+			why = reason.BudgetUndeclared
 		}
-		err = fmt.Errorf("launches are blocked: %s: %w", why, err)
-		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: err.Error()}, err
+		blocked := why(reason.Object("budget/"+d.Budget), reason.NewForeign(err.Error()))
+		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: blocked}, &gateError{blocked, err}
 	}
 	if !status.Usage.Exceeded() {
 		return spotpool.Gate{}, nil
@@ -63,14 +63,23 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 	return spotpool.Gate{Closed: true, Certain: status.Certain, Reason: exceededReason(status)}, nil
 }
 
-func exceededReason(s budget.Status) string {
-	text := fmt.Sprintf("budget/%s is used up: %s of %s GPU-hours as of %s", s.Name, budget.Hours(s.Usage.Consumed), budget.Hours(s.Usage.Limit),
-		s.At.UTC().Format(time.RFC3339))
+func exceededReason(s budget.Status) reason.Reason {
+	of, used, limit, at := reason.Object("budget/"+s.Name), reason.Amount(budget.Hours(s.Usage.Consumed)), reason.Amount(budget.Hours(s.Usage.Limit)),
+		reason.Instant{Time: s.At}
 	if end := s.Usage.WindowEnd; end.After(s.At) {
-		text += ", in a window that ends " + end.UTC().Format(time.RFC3339)
+		return reason.BudgetUsedUpUntil(of, used, limit, at, reason.Instant{Time: end})
 	}
-	return text + ". Launches resume once usage is below the limit"
+	return reason.BudgetUsedUp(of, used, limit, at)
 }
+
+// gateError says why a gate is closed.
+type gateError struct {
+	why reason.Reason
+	err error
+}
+
+func (e *gateError) Error() string { return e.why.String() }
+func (e *gateError) Unwrap() error { return e.err }
 
 // budgetStatus returns the status of a budget, and its record.
 func (g gates) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {

@@ -38,8 +38,8 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 	}
 	state.Gate = f.gate(ctx, state.Declaration)
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
-		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().Unfinished(d)}
-		state.Warnings = append(state.Warnings, state.Gate.Reason)
+		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().DeletionUnfinished(d)}
+		state.Warnings = append(state.Warnings, state.Gate.Reason.String())
 	}
 	err = f.observeState(ctx, &state)
 	return state, err

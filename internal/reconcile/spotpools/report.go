@@ -55,7 +55,7 @@ type GateReport struct {
 	// Whether the budget blocks launches.
 	Closed bool `json:"closed"`
 	// Why it blocks launches.
-	Reason string `json:"reason,omitempty"`
+	Reason reason.Reason `json:"reason,omitzero"`
 }
 
 func newGateReport(d spotpool.Declaration, p decide.Plan) *GateReport {
@@ -80,10 +80,14 @@ func (p *Report) PlanDeletion() {
 // HeldBack returns why the pool's gate is closed, unless the report says it elsewhere; empty if
 // the gate is open.
 func (p Report) HeldBack() string {
-	if p.Gate == nil || slices.Contains(p.Short, p.Gate.Reason) || p.Error != nil && p.Error.Message == p.Gate.Reason {
+	if p.Gate == nil || p.Gate.Reason.IsZero() {
 		return ""
 	}
-	return p.Gate.Reason
+	why := p.Gate.Reason.String()
+	if slices.Contains(p.Short, why) || p.Error != nil && p.Error.Message == why {
+		return ""
+	}
+	return why
 }
 
 // Cost returns the hourly price of all instances. Its price is 0 if unknown.

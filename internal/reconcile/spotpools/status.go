@@ -97,7 +97,7 @@ func (p Report) growth(launches, unobserved int) (grows bool, why string) {
 	case joining > 0:
 		return true, fmt.Sprintf("of its %s, joining: %d", wording.Count(p.Nodes.All(), "node"), joining)
 	case p.Gate != nil && p.Gate.Closed:
-		return false, p.Gate.Reason
+		return false, p.Gate.Reason.String()
 	case p.Nodes != nil && !p.Nodes.ReplacingSuspended.IsZero():
 		return false, "replacing its nodes is suspended: " + p.Nodes.ReplacingSuspended.String()
 	case p.Shortfall > 0 && len(p.Short) > 0:

@@ -40,13 +40,13 @@ func TestWhyASpotPoolDoesNotGrow(t *testing.T) {
 		"both are one":         {of(2, 2, func(p *Report) { p.Maximum = 2 }), false, "it has its maximum of 2. Raise minimum and maximum"},
 		"a hold": {of(0, 0, func(p *Report) {
 			p.Hold = &spotpool.Hold{Exception: exception.Exception{Who: "ann", Why: "migration", Until: until}}
-			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "used up"}
+			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: reason.OtherVersion("used up")}
 		}), false, "it is on hold by ann until 2026-01-02T03:04:05Z: migration"},
 		"its gate": {of(1, 1, func(p *Report) {
-			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: "budget/team-a is exceeded"}
+			p.Gate = &GateReport{Budget: "team-a", Closed: true, Reason: reason.OtherVersion("budget/team-a is exceeded")}
 		}), false, "budget/team-a is exceeded"},
 		"drained": {of(1, 1, func(p *Report) {
-			p.Gate, p.Wanted = &GateReport{Budget: "team-a", Closed: true, Reason: "x"}, new(int)
+			p.Gate, p.Wanted = &GateReport{Budget: "team-a", Closed: true, Reason: reason.OtherVersion("x")}, new(int)
 			p.Nodes.Joining = 1
 		}), false, "budget/team-a is exceeded and drains it"},
 		"cooling down, or above a cap": {of(1, 1, func(p *Report) {

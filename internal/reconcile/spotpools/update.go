@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -26,7 +25,7 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	p := &pass{flow: f, gate: f.gate(ctx, d), soFar: decide.SoFar{Insists: true}}
 	defer f.report(ctx)
 	deadline := time.Now().Add(wait)
-	unfinished := "" // why nothing but the record was changed
+	unfinished := false // nothing but the record was changed
 	err := f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := update{f}.change(ctx, d)
 		if err != nil {
@@ -34,13 +33,13 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		}
 		p.declaration = r.Value.Declaration
 		if r.Value.Phase == declaration.Deleting {
-			unfinished = f.records().Unfinished(d)
-			p.warnings = append(p.warnings, reason.Remarks([]string{unfinished})...)
+			unfinished = true
+			p.warnings = append(p.warnings, f.records().DeletionUnfinished(d))
 			return nil
 		}
 		return p.act(ctx)
 	})
-	if err == nil && unfinished == "" {
+	if err == nil && !unfinished {
 		err = p.settle(ctx, time.Until(deadline))
 	}
 	if p.declaration.UID == "" {
@@ -51,7 +50,7 @@ func (f *Flow) Update(ctx context.Context, d spotpool.Declaration, wait time.Dur
 	}
 	p.updateGate(ctx)
 	state := newState(p)
-	state.Deleting = unfinished != ""
+	state.Deleting = unfinished
 	return state, err
 }
 

@@ -30,7 +30,7 @@ func announceDrain(v View, t Tally) (_ Tally, r Result) {
 		r.warn(reason.DrainedByBudget(v.drainReason, reason.Word(d.OnBudgetExceeded)))
 	case !since.IsZero():
 		at := reason.Instant{Time: since.Add(time.Duration(d.BudgetGracePeriod))}
-		r.warn(reason.DrainsForBudget(reason.Text(v.Gate.Reason), reason.Word(d.OnBudgetExceeded), at))
+		r.warn(reason.DrainsForBudget(v.Gate.Reason, reason.Word(d.OnBudgetExceeded), at))
 	}
 	return t, r
 }

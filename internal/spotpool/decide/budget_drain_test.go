@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -16,7 +17,7 @@ func drainedByBudget(d *spotpool.Declaration) {
 	withNodes(d)
 }
 
-var usedUp = spotpool.Gate{Closed: true, Certain: true, Reason: "budget/team-a is used up"}
+var usedUp = spotpool.Gate{Closed: true, Certain: true, Reason: reason.OtherVersion("budget/team-a is used up")}
 
 // budgeted plays the observations of one pool of 2 at its budget, minute by minute.
 type budgeted struct {
@@ -84,8 +85,8 @@ func TestUncertainUsageTerminatesNothing(t *testing.T) {
 	t.Parallel()
 	for name, gate := range map[string]spotpool.Gate{
 		"open":      {},
-		"estimated": {Closed: true, Reason: "budget/team-a is used up"},
-		"stale":     {Closed: true, Unknown: true, Certain: true, Reason: "its status is old"},
+		"estimated": {Closed: true, Reason: reason.OtherVersion("budget/team-a is used up")},
+		"stale":     {Closed: true, Unknown: true, Certain: true, Reason: reason.OtherVersion("its status is old")},
 		"opened":    {Certain: true},
 	} {
 		b := newBudgeted(t)

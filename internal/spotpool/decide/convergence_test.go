@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
@@ -142,7 +143,7 @@ func (w *world) happen(t *rapid.T) string {
 		w.d.ImageID = rapid.SampledFrom([]string{"img-11111111", "img-22222222"}).Draw(t, "image")
 		return "image"
 	case 11:
-		w.gate = spotpool.Gate{Closed: !w.gate.Closed, Reason: "the budget is used up"}
+		w.gate = spotpool.Gate{Closed: !w.gate.Closed, Reason: reason.OtherVersion("the budget is used up")}
 		return "gate"
 	case 12:
 		w.blind = !w.blind

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -68,13 +69,13 @@ func TestMaximumCountsAllThatIsHeld(t *testing.T) {
 
 func TestAClosedGateHoldsLaunchesBack(t *testing.T) {
 	t.Parallel()
-	closed := spotpool.Gate{Closed: true, Reason: "the budget team-a is used up until 2026-03-02T00:00:00Z"}
+	closed := spotpool.Gate{Closed: true, Reason: reason.OtherVersion("the budget team-a is used up until 2026-03-02T00:00:00Z")}
 
 	short := seen(pool(), instance("ins-1"))
 	short.Gate = closed
 	p := decide.Decide(short)
 	shouldDecide(t, p)
-	shouldSay(t, "short", p.Short.Texts(), closed.Reason)
+	shouldSay(t, "short", p.Short.Texts(), closed.Reason.String())
 
 	old := seen(pool(func(d *spotpool.Declaration) {
 		d.Refresh.Strategy, d.Refresh.MaxUnavailable = spotpool.RefreshRolling, 1

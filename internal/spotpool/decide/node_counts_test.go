@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -105,7 +106,7 @@ func TestStandingsSayHowInstancesFareAsNodes(t *testing.T) {
 	replaced := inCluster(remembered(three, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2"))
 	replaced.Journal = decide.Decide(replaced).Journal
 	closed := inCluster(remembered(three, "ins-3"), nodeOf("ins-1"), nodeOf("ins-2"))
-	closed.Gate = spotpool.Gate{Closed: true, Reason: "the budget is exceeded"}
+	closed.Gate = spotpool.Gate{Closed: true, Reason: reason.OtherVersion("the budget is exceeded")}
 	keeps := func(d *spotpool.Declaration) {
 		d.Nodes = &spotpool.Nodes{Drain: spotpool.Drain{OnTimeout: node.Keep}}
 		d.ClusterUID, *d = clusterUID, d.WithDefaults()

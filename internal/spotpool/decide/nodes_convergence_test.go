@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
@@ -146,7 +147,7 @@ func (w *world) happenToNodes(t *rapid.T) string {
 		return fmt.Sprintf("on hold: %t", w.hold != nil)
 	case 10, 11, 12:
 		w.gate = rapid.SampledFrom([]spotpool.Gate{
-			{}, usedUp, usedUp, {Closed: true, Reason: "estimated"}, {Closed: true, Unknown: true, Reason: "stale"},
+			{}, usedUp, usedUp, {Closed: true, Reason: reason.OtherVersion("estimated")}, {Closed: true, Unknown: true, Reason: reason.OtherVersion("stale")},
 		}).Draw(t, "gate")
 		return fmt.Sprintf("the gate is %+v", w.gate)
 	}

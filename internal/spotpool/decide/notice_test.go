@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -48,8 +49,10 @@ func TestANoticeIsFollowedByAReplacementAndThenADrain(t *testing.T) {
 		"enough others work": {situation: noticed(size(1, 2)), want: []string{drain}},
 		"above maximum, the interrupted one goes by itself": {situation: noticed(size(1, 1)), want: []string{drain}},
 		"the gate is closed": {
-			situation: with(noticed(), func(s *decide.Situation) { s.Gate = spotpool.Gate{Closed: true, Reason: "the budget is used up"} }),
-			want:      []string{drain}, short: "the budget is used up",
+			situation: with(noticed(), func(s *decide.Situation) {
+				s.Gate = spotpool.Gate{Closed: true, Reason: reason.OtherVersion("the budget is used up")}
+			}),
+			want: []string{drain}, short: "the budget is used up",
 		},
 		"a protected one": {
 			situation: with(noticed(), func(s *decide.Situation) { protected(&s.Observation.Instances[1]) }), want: []string{launch, drain},

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
@@ -119,7 +120,7 @@ func TestSinceWhenAPoolIsShort(t *testing.T) {
 	t.Parallel()
 	hour := ago(time.Hour)
 	gated := shortSince(noSpot(seen(pool())), hour)
-	gated.Gate = spotpool.Gate{Closed: true, Reason: "the budget is used up"}
+	gated.Gate = spotpool.Gate{Closed: true, Reason: reason.OtherVersion("the budget is used up")}
 	for name, c := range map[string]struct {
 		situation decide.Situation
 		want      time.Time

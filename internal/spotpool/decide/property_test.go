@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -107,7 +108,7 @@ func situations() *rapid.Generator[decide.Situation] {
 		}
 		s.Journal = journals(s.Declaration).Draw(t, "journal")
 		s.SoFar = decide.SoFar{Launched: rapid.IntRange(0, 2).Draw(t, "launched"), Refreshed: rapid.IntRange(0, 4).Draw(t, "refreshed") == 0}
-		s.Gate = spotpool.Gate{Closed: rapid.IntRange(0, 5).Draw(t, "gate") == 0, Reason: "the budget is used up"}
+		s.Gate = spotpool.Gate{Closed: rapid.IntRange(0, 5).Draw(t, "gate") == 0, Reason: reason.OtherVersion("the budget is used up")}
 		return s
 	})
 }

@@ -95,14 +95,13 @@ func (v View) costOf(m Member) spotpool.Price {
 
 // heldBack returns why nothing is launched now; empty if launches are possible.
 func (v View) heldBack() (code spotpool.Code, why reason.Reason) {
-	blocked := reason.BudgetBlocks(reason.Text(v.Gate.Reason))
 	switch {
 	case v.Gate.Closed && v.Gate.Undeclared:
-		return spotpool.BecauseGateUndeclared, blocked
+		return spotpool.BecauseGateUndeclared, v.Gate.Reason
 	case v.Gate.Closed && v.Gate.Unknown:
-		return spotpool.BecauseGateUnknown, blocked
+		return spotpool.BecauseGateUnknown, v.Gate.Reason
 	case v.Gate.Closed:
-		return spotpool.BecauseGate, blocked
+		return spotpool.BecauseGate, v.Gate.Reason
 	case len(v.doubtful) > 0:
 		return spotpool.BecauseContradiction, reason.AmbiguousInstances(v.doubtful)
 	case !v.Journal.LostAt.IsZero():

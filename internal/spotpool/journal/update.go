@@ -142,7 +142,7 @@ func (j Journal) recordGate(d spotpool.Declaration, g spotpool.Gate, now time.Ti
 	switch closed := !j.GateClosedSince.IsZero(); {
 	case !closed && g.Closed && d.Budget != "":
 		j.GateClosedSince = now
-		return j.with(j.about(now, reason.BudgetBlocks(reason.Text(g.Reason))).Since(history.GateClosed, now))
+		return j.with(j.about(now, g.Reason).Since(history.GateClosed, now))
 	case closed && !g.Closed:
 		j = j.with(j.about(now).Since(history.GateOpened, j.GateClosedSince))
 		j.GateClosedSince = time.Time{}
