@@ -11,7 +11,7 @@ import (
 // TestMessagesHaveTheReasonOfWhatIsIneffective, and of nothing that was done.
 func TestMessagesHaveTheReasonOfWhatIsIneffective(t *testing.T) {
 	t.Parallel()
-	about := history.About{At: noon, Object: "budget/team-a", Reasons: reason.Notes("a webhook says no")}
+	about := history.About{At: noon, Object: "budget/team-a", Reasons: reason.Reasons{reason.OtherVersion("a webhook says no")}}
 	w, pod := history.Identity{Namespace: "ml", Name: "Job/train", UID: "a"}, history.Identity{Namespace: "ml", Name: "b", UID: "b"}
 	for want, e := range map[string]history.Event{
 		"ml/Job/train: ineffective: a webhook says no": about.Paused(w, noon, "ineffective"),

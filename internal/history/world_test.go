@@ -17,7 +17,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func about(pool string, minutes int) history.About {
 	return history.About{
 		At: noon.Add(time.Duration(minutes) * time.Minute), Object: "spot_pool/ap-singapore/" + pool, ObjectUID: "uid-" + pool,
-		RunID: fmt.Sprintf("run-%d", minutes), Actor: "reconcile", Reasons: reason.Notes("capacity 1 is below minimum 2"), Outcome: "done",
+		RunID: fmt.Sprintf("run-%d", minutes), Actor: "reconcile", Reasons: reason.Reasons{reason.BelowMinimum(1, 2)}, Outcome: "done",
 	}
 }
 

@@ -12,15 +12,10 @@ var (
 )
 
 // Remarks returns warnings that have no codes of their own yet.
-func Remarks(texts []string) Reasons { return all(remark, texts) }
-
-// Notes returns other texts that have no codes of their own yet.
-func Notes(texts ...string) Reasons { return all(note, texts) }
-
-func all(make func(Text) Reason, texts []string) Reasons {
+func Remarks(texts []string) Reasons {
 	var list Reasons
 	for _, text := range texts {
-		list = append(list, make(Text(text)))
+		list = append(list, remark(Text(text)))
 	}
 	return list
 }
