@@ -61,11 +61,11 @@ type (
 	// Foreign is a text that gpupool did not write: of a tenant, of a cloud, or of another version. Only readers of the
 	// whole installation see it.
 	Foreign string
-	// Value is a value in an object of the cluster that the reader of the reason may read as a whole: a field, a phase, or
-	// the message of a condition.
+	// Value is a field, a phase or a condition's message of an object in the cluster. The reader of the reason may read
+	// that object as a whole.
 	Value string
-	// Reasons are the reasons for another one, and Clauses, Facts and Some are others in a sentence: joined by "and", by
-	// commas, and shortened if they are many.
+	// Reasons are the reasons for another one. Clauses, Facts and Some are others in a sentence. The first are joined by
+	// "and", the second by commas, and the last are shortened if they are many.
 	Reasons []Reason
 	Clauses []Reason
 	Facts   []Reason

@@ -43,7 +43,7 @@ var (
 	StatusLost = one[Foreign]("status_lost", Warning, "part of the ledger is lost ({documents}), and so was the last status", "")
 )
 
-// What makes usage uncertain.
+// These make usage uncertain.
 var (
 	PartLost   = one[Foreign]("part_lost", Warning, "part of the ledger is lost, so usage may be higher: {document}", "")
 	AcceptLoss = one[Reason]("accept_loss", Warning,
@@ -112,8 +112,8 @@ var (
 
 	ProtectedWaiting = two[Count, Listed]("protected_waiting", Warning, "{count} protected {count:pod waits|pods wait} for GPUs: {pods}", "")
 	LeftWaiting      = two[Count, Listed]("left_waiting", Warning,
-		"{count} {count:pod is|pods are} left waiting: {count:its Job|their Jobs} would count the eviction as a failure, "+
-			"since no podFailurePolicy ignores DisruptionTarget: {pods}", "")
+		"{count} {count:pod is|pods are} left waiting: an eviction counts as a failure of a Job, "+
+			"unless its podFailurePolicy ignores DisruptionTarget: {pods}", "")
 	OfJob = one[Word]("of_job", Info, "of the Job {job}", "")
 
 	ProtectedFrom = three[Count, Word, Listed]("protected_from", Warning,
@@ -149,7 +149,7 @@ var (
 		"the records of {count} more pauses are lost: resume the workloads above, and the next run lists them", "")
 )
 
-// What an older gpupool left in a cluster.
+// These name what an older gpupool left in a cluster.
 var (
 	Unrecognized = four[Workload, Word, Reason, Text]("unrecognized", Warning,
 		"{object} has the label {label}, which this gpupool does not use there: {means}, and no run changes it", "To remove it:\n{commands}")
@@ -158,10 +158,10 @@ var (
 	LeftResumed = none("left_resumed", "an older gpupool may have paused it, and it was resumed since")
 )
 
-// What becomes of a destroyed budget.
+// These are about a destroyed budget.
 var BudgetDestroyed = none("budget_destroyed", "the budget is destroyed")
 
-// What a cluster does not have that a declaration needs.
+// These say that a cluster lacks something that a declaration needs.
 var (
 	NotInCluster = three[Word, Word, Word]("not_in_cluster", Warning,
 		`its {argument} names the {kind} "{name}", which does not exist in the cluster`, "")

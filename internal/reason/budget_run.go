@@ -3,7 +3,7 @@ package reason
 // AboutBudget is a warning of a run about one budget.
 var AboutBudget = two[Object, Reason]("about_budget", Warning, "{budget}: {why}", "{why}")
 
-// What a run could not record or report about a budget.
+// These say that a run could not record or report something about a budget.
 var (
 	IntentUnrecorded = one[Foreign]("intent_unrecorded", Warning,
 		"the next actions could not be recorded, and are not reported if this run is killed: {error}", "")
@@ -57,7 +57,7 @@ var (
 		"usage that ended before {known_since} was already dropped when no budget's window needed it: usage may be higher", "")
 )
 
-// What budgets left in force.
+// These name what budgets left in force.
 var (
 	InForceUnknown = one[Foreign]("in_force_unknown", Warning, "what budgets have in force is unknown: {error}", "")
 	InForceOfOther = two[Word, Word]("in_force_of_other", Warning,
@@ -108,7 +108,7 @@ const (
 	setClock    = "Set the clock that is wrong"
 )
 
-// What the ledger's accounts are unsure of.
+// These are doubts about the ledger's accounts.
 var (
 	// Observed is a warning of the observation of a cluster, which names pods and nodes of tenants.
 	Observed    = one[Foreign]("observed", Warning, "{warning}", "")
@@ -120,8 +120,7 @@ var (
 	NamespaceGone = two[Word, Foreign]("namespace_gone", Warning,
 		"the pod {pod}: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: {why}", "")
 	NamespaceForgotten = one[Word]("namespace_forgotten", Warning,
-		"the pod {pod}: its namespace is gone, and what labels that had is not known, so that no budget counts it by them: "+
-			"the server's history has nothing of it", "")
+		"the pod {pod}: its namespace is gone, also from the server's history, so that no budget counts it by the namespace's labels", "")
 	MoreDoubts   = one[Count]("more_doubts", Warning, "{count} more doubts about pods", "")
 	MoreDoubtsOf = three[Count, Count, Word]("more_doubts_of", Warning, "{count} more doubts about pods, {most} of them in the namespace {namespace}", "")
 	TooManyBound = two[Count, Count]("too_many_bound", Warning,

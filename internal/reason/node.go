@@ -5,7 +5,7 @@ var (
 	NodesClaimOne = two[Word, Word]("nodes_claim_one", Warning, "the nodes {nodes} both say that they are {instance}", "Remove the one that is not")
 	NodeOfSeveral = two[Node, Word]("node_of_several", Warning, "node {node} has the addresses of {instances}", "Set its provider ID")
 	NodeClaimed   = three[Node, Word, Word]("node_claimed", Warning, "node {node} has the address of {instance} and the provider ID of {other}",
-		"If {instance} does not register a Node of its own, drain that Node, delete the Node, and restart the kubelet of {instance} so that it registers again")
+		"If {instance} registers no Node of its own, drain and delete that Node, and restart the kubelet of {instance}, which registers again")
 	NodeElsewhere = four[Node, Word, Foreign, Word]("node_elsewhere", Warning,
 		"node {node} has the address of {instance} and the provider ID \"{provider_id}\", which is not a Tencent Cloud instance",
 		"Drain that Node, delete the Node, and restart the kubelet of {instance} with --provider-id={scheme}:///ZONE/{instance}")

@@ -100,7 +100,7 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// stored is what is stored of a reason beside its text.
+// stored has the code and the arguments of a stored reason. Its text may be elsewhere.
 type stored struct {
 	Code Code                       `json:"code"`
 	Args map[string]json.RawMessage `json:"args,omitempty"`

@@ -1,6 +1,6 @@
 package reason
 
-// What became of a request.
+// These are results of a request.
 var (
 	NotClaimed = none("not_claimed", "no run claimed it in time")
 	Reconciled = three[Count, Count, Count]("reconciled", Info,

@@ -25,7 +25,7 @@ var (
 		"Check the console, and remove the tag gpupool/uid from instances of other pools")
 )
 
-// What of a budget blocks the launches of its spot pools.
+// A budget blocks the launches of its spot pools.
 var (
 	BudgetUsedUp = four[Object, Amount, Amount, Instant]("budget_used_up", Warning,
 		"{budget} is used up: {used} of {limit} GPU-hours as of {at}. Launches resume once usage is below the limit", "")

@@ -1,6 +1,6 @@
 package reason
 
-// What a run, or an apply, could not do for a spot pool.
+// A run, or an apply, could not do something for a spot pool.
 var (
 	NotObserved = one[Reason]("not_observed", Warning, "{when}, the pool had not been observed; the next apply or reconcile resumes", "")
 	NotSettled  = two[Reason, Clauses]("not_settled", Warning, "{when}, {waits}; the next apply or reconcile resumes", "")

@@ -163,7 +163,7 @@ var (
 		"A budget that the same apply declares needs nothing but the next run of gpupool reconcile, which judges it.")
 )
 
-// What the deletion of a stock pool leaves.
+// The deletion of a stock pool leaves these.
 var (
 	ForeignLeft  = two[Word, Word]("foreign_left", Info, "the Deployment {key} (uid {uid}) is not managed by gpupool and was left", "")
 	Retained     = one[Word]("retained", Info, "the Deployment {key} was left and is no longer managed", "")

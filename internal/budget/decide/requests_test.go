@@ -101,7 +101,7 @@ func TestWaitingPodsAreEvictedFirst(t *testing.T) {
 	}
 	warnings := strings.Join(p.Status.Warnings.Texts(), "\n")
 	for _, want := range []string{
-		"1 pod is left waiting: its Job would count the eviction as a failure, since no podFailurePolicy ignores DisruptionTarget: " +
+		"1 pod is left waiting: an eviction counts as a failure of a Job, unless its podFailurePolicy ignores DisruptionTarget: " +
 			"ml/of-job (of the Job train)",
 		"3 pods wait for 3 GPUs: ml/of-job, ml/of-tolerant-job, ml/waits",
 	} {
