@@ -273,7 +273,8 @@ func (s *tenancy) wantUsage(r turn, name string, of func(*held) bool) {
 	want := s.truth.milliGPUSeconds(b.AsOf, of)
 	if off := b.ConsumedMilliGPUSeconds - want; max(off, -off) > want/100+1000 {
 		s.t.Errorf("the budget %s counted %d milli-GPU-seconds, and its pods held %d; by pod: %s; the run warned: %q",
-			name, b.ConsumedMilliGPUSeconds, want, strings.Join(s.truth.apart(time.Now(), s.charged(name), of), ", "), append(r.Warnings, b.Warnings.Texts()...))
+			name, b.ConsumedMilliGPUSeconds, want, strings.Join(s.truth.apart(time.Now(), s.charged(name), of), ", "),
+			append(r.Warnings, b.Warnings.Texts()...))
 	}
 }
 

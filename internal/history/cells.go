@@ -12,7 +12,8 @@ func Titles() []string {
 	return []string{
 		"id", "at", "kind", "object", "object_uid", "cluster_uid", "run_id", "actor", "reasons", "outcome", "count",
 		"offering_availability_zone", "offering_instance_type", "offering_subnet_id", "charge_type", "price", "instance_ids",
-		"pods", "workloads", "threshold", "error_class", "error_code", "error_message", "error_request_id", "error_remedy", "until", "node", "currency", "details",
+		"pods", "workloads", "threshold", "error_class", "error_code", "error_message", "error_request_id", "error_remedy", "until", "node",
+		"currency", "details",
 	}
 }
 

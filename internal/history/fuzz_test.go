@@ -10,7 +10,10 @@ import (
 // FuzzEvents reads any bytes as a document, behind its seal, so that no checksum is in
 // the way. What it takes for events can be written and read again, and says the same.
 func FuzzEvents(f *testing.F) {
-	a := About{At: time.UnixMilli(1_795_000_000_000), Object: "budget/team-a", ObjectUID: "u", Reasons: reason.Reasons{reason.OtherVersion("one"), reason.OtherVersion("two")}}
+	a := About{
+		At: time.UnixMilli(1_795_000_000_000), Object: "budget/team-a", ObjectUID: "u",
+		Reasons: reason.Reasons{reason.OtherVersion("one"), reason.OtherVersion("two")},
+	}
 	for _, events := range [][]Event{
 		nil, {a.Declaration(Create)},
 		{a.Instances(Terminate, "a", "b"), a.Evict(Identity{"ml", "train", "p"}), a.Failed(Error{Code: "x"}), a.Exception(Grant, "g", a.At)},

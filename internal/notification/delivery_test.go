@@ -372,7 +372,8 @@ func TestTimesAreInTheTimeZone(t *testing.T) {
 	t.Parallel()
 	d := declared(notification.Slack)
 	c := notification.Claimer{Declaration: d, Zone: time.FixedZone("CST", 8*60*60), Now: begin}
-	about := history.About{At: begin, Object: "budget/team-a", Reasons: reason.Reasons{reason.OtherVersion("used since 2030-01-07T08:30:00Z, not 2030-99-99T08:30:00Z")}}
+	why := reason.OtherVersion("used since 2030-01-07T08:30:00Z, not 2030-99-99T08:30:00Z")
+	about := history.About{At: begin, Object: "budget/team-a", Reasons: reason.Reasons{why}}
 	j, _ := c.Claim(notification.New(d, begin), []history.Event{about.Since(history.Exceeded, begin)})
 	if want := "used since 2030-01-07 16:30 CST, not 2030-99-99T08:30:00Z"; len(j.Pending) != 1 || j.Pending[0].Text != want {
 		t.Errorf("the lines are %+v, want %q", j.Pending, want)

@@ -64,12 +64,14 @@ type (
 	// Value is a field, a phase or a condition's message of an object in the cluster. The reader of the reason may read
 	// that object as a whole.
 	Value string
-	// Reasons are the reasons for another one. Clauses, Facts and Some are others in a sentence. The first are joined by
-	// "and", the second by commas, and the last are shortened if they are many.
+	// Reasons are the reasons for another one.
 	Reasons []Reason
+	// Clauses are joined by "and".
 	Clauses []Reason
-	Facts   []Reason
-	Some    []Reason
+	// Facts are joined by commas.
+	Facts []Reason
+	// Some are joined by commas, and shortened if they are many.
+	Some []Reason
 )
 
 func (n Count) render(Renderer) string { return strconv.Itoa(int(n)) }

@@ -158,7 +158,7 @@ var (
 	LeftResumed = none("left_resumed", "an older gpupool may have paused it, and it was resumed since")
 )
 
-// These are about a destroyed budget.
+// BudgetDestroyed is why a destroy lifts what a budget has in force.
 var BudgetDestroyed = none("budget_destroyed", "the budget is destroyed")
 
 // These say that a cluster lacks something that a declaration needs.

@@ -126,7 +126,8 @@ var (
 	TooManyBound = two[Count, Count]("too_many_bound", Warning,
 		"more than {bound} pods are bound to nodes whose kubelets have not accepted them. The labels at the binding of the {dropped} earliest are dropped: "+
 			"these pods are counted by their labels when they are next observed", "Delete pods that are bound to nodes that never run them")
-	ClockBack     = two[Instant, Instant]("clock_back", Warning, "the cluster's clock reads {now}, and the last run read {last} there: one of the two was wrong", "")
+	ClockBack = two[Instant, Instant]("clock_back", Warning,
+		"the cluster's clock reads {now}, and the last run read {last} there: one of the two was wrong", "")
 	ClockAhead    = one[Duration]("clock_ahead", Warning, "this machine's clock is {by} ahead of that of the cluster's API server"+clocksApart, setClock)
 	ClockBehind   = one[Duration]("clock_behind", Warning, "this machine's clock is {by} behind that of the cluster's API server"+clocksApart, setClock)
 	EndsEstimated = one[Foreign]("ends_estimated", Warning, "Events could not be asked when pods ended, and their ends are estimated: {error}", "")

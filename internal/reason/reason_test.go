@@ -19,7 +19,8 @@ func init() {
 	for _, a := range []Argument{
 		Count(3), Word("freeze"), Duration(90 * time.Minute), Instant{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, Object("budget/team-a"),
 		Node("10.0.0.7"), Names{"ins-1", "ins-2"}, Text("a text"), Amount("1.5"), Price{Amount: "1.90", Currency: "USD"}, NewForeign("what a tenant wrote"),
-		Workload("Deployment ml/train"), Objects{"budget/team-a", "budget/team-b"}, List([]Item{{Name: "ml/train-1", Why: OtherVersion("a reason")}, {Name: "ml/b"}}),
+		Workload("Deployment ml/train"), Objects{"budget/team-a", "budget/team-b"},
+		List([]Item{{Name: "ml/train-1", Why: OtherVersion("a reason")}, {Name: "ml/b"}}),
 		NewValue("registry.example.com/runtime:2"),
 	} {
 		samples[reflect.TypeOf(a)] = a

@@ -96,9 +96,10 @@ var (
 	ClusterUnobserved = none("cluster_unobserved", "the cluster was not observed: nothing is drained, replaced or terminated")
 	NodeAmbiguous     = three[Word, Reason, Reason]("node_ambiguous", Info, "{instance} is to be terminated ({reason}), but its node is ambiguous: {why}", "")
 	NodeKept          = three[Word, Instant, Reason]("node_kept", Info, "{instance} was kept at {at} ({why}): it is drained again an hour later", "")
-	NodeNotDrained    = three[Word, Reason, Reason]("node_not_drained", Info, "{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
-	NodeDraining      = three[Word, Reason, Reason]("node_draining", Info, "{instance} is to be terminated ({reason}) after its drain: {drain}", "")
-	CannotTerminate   = two[Count, Count]("cannot_terminate", Warning,
+	NodeNotDrained    = three[Word, Reason, Reason]("node_not_drained", Info,
+		"{instance} is to be terminated ({reason}), but its node is not drained: {why}", "")
+	NodeDraining    = three[Word, Reason, Reason]("node_draining", Info, "{instance} is to be terminated ({reason}) after its drain: {drain}", "")
+	CannotTerminate = two[Count, Count]("cannot_terminate", Warning,
 		"{instances} {instances:instance|instances} above maximum {maximum} cannot be terminated: protected, refused by Tencent Cloud, "+
 			"starting for too long, or in an unknown state", "Lift the protection, or raise maximum")
 	CannotTerminateDrained = one[Count]("cannot_terminate_drained", Warning,

@@ -57,7 +57,8 @@ func EveryOutcome(t *testing.T) reconcile.Report {
 	unreachable := outcome.NewErrorReport(Unreachable())
 	unknown := &outcome.ErrorReport{Message: "launches are blocked: usage of budget/team-a is unknown: it has no status in the store " +
 		"directory:.gpupool yet: run gpupool reconcile"}
-	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: reason.BudgetUsedUp("budget/team-a", "4.000", "4.000", reason.Instant{Time: At.Add(-5 * time.Second)})}
+	usedUp := &spotpools.GateReport{Budget: "team-a", Closed: true, Reason: reason.BudgetUsedUp("budget/team-a", "4.000", "4.000",
+		reason.Instant{Time: At.Add(-5 * time.Second)})}
 	return reconcile.Report{
 		SchemaVersion: 1, RunID: "0123456789abcdef0123456789abcdef", StartedAt: At, FinishedAt: At.Add(3 * time.Second),
 		Decisions: []outcome.Result{

@@ -44,7 +44,7 @@ func (p *page) pool(e spotpools.Description) {
 		p.wouldDo(d, d.Reasons.Texts())
 	}
 	for _, why := range e.ShortReasons {
-		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed        // reported above
+		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed   // reported above
 		if why.Offering == nil && !unseen && (e.Gate == nil || !why.Why.Same(e.Gate.Reason)) { // offerings have a table
 			p.Add(terminal.Yellow, string(why.Code)+": ", why.Why.String())
 		}

@@ -26,7 +26,10 @@ func explainedStock() []stockpools.Description {
 		Phase: decide.Progressing, Desired: 3, Replicas: 4, Available: 1, Allocated: 1, Waiting: 2, ObservedGeneration: 3,
 		SyncedAt: at.Add(-time.Hour), DeploymentUID: "u",
 		Conditions: []decide.Condition{
-			{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/week is exceeded; usage of budget/new is unknown")},
+			{
+				Type: decide.WithinBudget, Status: "False", Reason: "Exceeded",
+				Message: reason.OtherVersion("budget/week is exceeded; usage of budget/new is unknown"),
+			},
 			{
 				Type: decide.Scheduled, Status: "False", Reason: "NoRoom",
 				Message: reason.PodsUnscheduled(2, "0/2 nodes are available: 2 Insufficient nvidia.com/gpu"),
@@ -72,7 +75,9 @@ func explainedStock() []stockpools.Description {
 		Report: stockpools.Report{
 			Name: "asleep", Namespace: "ml", UID: "p", SpecName: "g1.1", Outcome: outcome.Done, Status: &decide.Status{
 				Phase: decide.Paused, ObservedGeneration: 3, SyncedAt: at.Add(-time.Hour), DeploymentUID: "p",
-				Conditions: []decide.Condition{{Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/night is exceeded")}},
+				Conditions: []decide.Condition{{
+					Type: decide.WithinBudget, Status: "False", Reason: "Exceeded", Message: reason.OtherVersion("budget/night is exceeded"),
+				}},
 			},
 		},
 		Why: &stockpools.Why{Declared: declared, Budgets: []decide.Cover{{Budget: "night", Exceeded: true, Pauses: true}}},

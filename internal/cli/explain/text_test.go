@@ -109,8 +109,9 @@ func exceededBudget() budgets.Description {
 		},
 	}
 	victim := budget.Decision{
-		Kind: budget.KindEvict, Object: "budget/team-a", Reasons: reason.Reasons{reason.Used("120.000", "100.000", 120), reason.OtherVersion("it started last")},
-		Pod: &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
+		Kind: budget.KindEvict, Object: "budget/team-a",
+		Reasons: reason.Reasons{reason.Used("120.000", "100.000", 120), reason.OtherVersion("it started last")},
+		Pod:     &budget.Pod{Pod: gpu.Pod{Namespace: "ml", Name: "train-0"}, MilliGPUs: 4000},
 	}
 	e.Update(budgets.Report{
 		Name: "team-a", UID: "b", Action: budget.Evict, Observed: true, UsageReport: budgets.NewUsageReport(u, at, &since), Fired: []int{80},

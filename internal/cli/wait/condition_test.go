@@ -29,7 +29,8 @@ func TestABudgetRecovers(t *testing.T) {
 		"exceeded":        {103, nil, "exceeded: 103.000 of 100.000 GPU-hours used; it recovers at 2026-01-02T03:23:05Z without further usage"},
 		"frozen still": {12, func(s *budgets.Description) { s.Enforced = []budget.Action{budget.Freeze} },
 			"below its limit, but still in effect: [freeze]"},
-		"too old":     {12, func(s *budgets.Description) { s.Untrusted = reason.OtherVersion("its status is as of yesterday") }, "its status is as of yesterday"},
+		"too old": {12, func(s *budgets.Description) { s.Untrusted = reason.OtherVersion("its status is as of yesterday") },
+			"its status is as of yesterday"},
 		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no reconcile run has measured it yet"},
 		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run failed: no cluster"},
 		"can't be read": {12, func(s *budgets.Description) {

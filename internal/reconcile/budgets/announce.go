@@ -24,7 +24,8 @@ func (a *actor) alert(ctx context.Context, d budget.Decision) error {
 		}
 		err := a.cluster.Alert(ctx, budget.Event{
 			Namespace: namespace, Budget: a.declaration.Name, BudgetUID: a.declaration.UID, Reason: "GPUBudgetThreshold", Threshold: highest,
-			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons.Texts(), "; ")), Warning: highest >= 100,
+			Message: fmt.Sprintf("GPU budget %s: %s reached: %s", a.declaration.Name, d.Reached(), strings.Join(d.Reasons.Texts(), "; ")),
+			Warning: highest >= 100,
 		})
 		failures = append(failures, err)
 	}

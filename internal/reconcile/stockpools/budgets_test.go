@@ -131,7 +131,8 @@ func TestUndeclaredBudgetIsReportedAtPlan(t *testing.T) {
 		t.Errorf("of a budget that is declared, a plan reports %v", err)
 	}
 	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-x" })
-	if text := strings.Join(created.Warnings.Texts(), "\n"); !strings.Contains(text, record.DeclaredTogether) {
+	text := strings.Join(created.Warnings.Texts(), "\n")
+	if !strings.Contains(text, record.DeclaredTogether) {
 		t.Errorf("a creation warns %q", text)
 	}
 	within := d.report(d.Run()).Of(decide.WithinBudget)
@@ -247,7 +248,8 @@ func TestABudgetDeclaredMeanwhileIsNotJudgedYet(t *testing.T) {
 		d.budget(budget.AlertOnly)
 	})
 	created := d.create(func(d *stockpool.Declaration) { d.Budget = "team-a" })
-	if text := strings.Join(created.Warnings.Texts(), "\n"); !strings.Contains(text, "it has no status in the store") || strings.Contains(text, "not declared") ||
+	text := strings.Join(created.Warnings.Texts(), "\n")
+	if !strings.Contains(text, "it has no status in the store") || strings.Contains(text, "not declared") ||
 		strings.Contains(text, record.DeclaredTogether) {
 		t.Errorf("a creation warns %q", text)
 	}

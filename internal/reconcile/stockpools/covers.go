@@ -129,7 +129,8 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
-			covers = append(covers, decide.Cover{Budget: of.Key, Unknown: true, Reason: reason.CoverUnknown(budgetObject(of.Key), reason.NewForeign(of.Err.Error()))})
+			why := reason.CoverUnknown(budgetObject(of.Key), reason.NewForeign(of.Err.Error()))
+			covers = append(covers, decide.Cover{Budget: of.Key, Unknown: true, Reason: why})
 		case of.Err == nil && left && counted == nil:
 			c := l.cover(ctx, of, pods[:1], pods, now)
 			c.ByDrift, c.ByPods, c.WaitsUntil = false, true, since.Add(budget.EffectTimeout)

@@ -73,7 +73,8 @@ func TestARunRevertsDrift(t *testing.T) {
 	*scaled.Spec.Replicas = 9
 	d.Cluster.Put(key, scaled)
 	r := d.Run()
-	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "revert" || !strings.Contains(r.Decisions[0].Reasons()[0].String(), "spec.replicas was 9 instead of 2") {
+	if len(r.Decisions) != 1 || r.Decisions[0].Kind() != "revert" ||
+		!strings.Contains(r.Decisions[0].Reasons()[0].String(), "spec.replicas was 9 instead of 2") {
 		t.Errorf("decided %v", r.Decisions)
 	}
 	d.is(2, decide.Ready)

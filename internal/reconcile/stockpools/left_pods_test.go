@@ -36,7 +36,8 @@ func TestADestroyWaitsForPodsThatEnd(t *testing.T) {
 		t.Errorf("a run says %+v", r.StockPools)
 	}
 	d.Cluster.LeaveStockPods(key)
-	if notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute); err != nil || len(notices) > 0 || d.stocked() != 0 {
+	notices, err := d.Process().StockPools().Delete(context.Background(), state.Declaration, time.Minute)
+	if err != nil || len(notices) > 0 || d.stocked() != 0 {
 		t.Errorf("it says %q, %v, and %d documents are left", notices, err, d.stocked())
 	}
 }

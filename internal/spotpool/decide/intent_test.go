@@ -151,7 +151,8 @@ func TestUntaggedInstanceIsReleased(t *testing.T) {
 	s.Observation.Instances = []spotpool.Instance{instance("ins-1", untagged)}
 	p := decide.Decide(s)
 	shouldDecide(t, p, "launch 1 spot GN7.2XLARGE32 in ap-singapore-3")
-	shouldSay(t, "notices", p.Messages.Texts(), "ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand")
+	shouldSay(t, "notices", p.Messages.Texts(),
+		"ins-1 (GN7.2XLARGE32 in ap-singapore-2) is gone: reclaimed by Tencent Cloud, or terminated or untagged by hand")
 }
 
 func TestSequencesGoOnWhereTheJournalWasLost(t *testing.T) {

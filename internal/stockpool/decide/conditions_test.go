@@ -170,8 +170,9 @@ func TestReasonsOfApplications(t *testing.T) {
 			kind: stockpool.KindScale, reasons: []string{"its declaration changed (generation 2)"}},
 		"scaled down while a budget is used up": {steps: []func(*world){covered(exceeded), scaled(1)}, kind: stockpool.KindApply,
 			reasons: []string{"it was scaled down and may not grow", exceeded.Reason.String()}},
-		"scaled up to less than declared while a budget is used up": {steps: []func(*world){replicas(5), settle, covered(exceeded), scaled(2), settle, scaled(3)},
-			kind: stockpool.KindApply, reasons: []string{"it was scaled up, although it may not grow", exceeded.Reason.String()}},
+		"scaled up to less than declared while a budget is used up": {
+			steps: []func(*world){replicas(5), settle, covered(exceeded), scaled(2), settle, scaled(3)},
+			kind:  stockpool.KindApply, reasons: []string{"it was scaled up, although it may not grow", exceeded.Reason.String()}},
 		"scaled down during a rollout, with pods in use": {
 			pool:  []func(*stockpool.Declaration){available},
 			steps: []func(*world){taken(2), settle, taken(3), settle, taken(1), scaled(4), func(w *world) { w.control(); w.live.Status.UpdatedReplicas = 1 }},

@@ -45,15 +45,15 @@ func TestEveryCodeIsMade(t *testing.T) {
 		}
 	}
 	found.rooms()
-	for _, code := range catalogued(t) {
+	for _, code := range cataloged(t) {
 		if made := found[code]; made == slices.Contains(madeByRuns, code) {
 			t.Errorf("%s is made by a world: %t, and listed as made by runs: %t", code, made, made)
 		}
 	}
 }
 
-// catalogued are the codes of stock pools in the catalog.
-func catalogued(t *testing.T) (list []reason.Code) {
+// cataloged are the codes of stock pools in the catalog.
+func cataloged(t *testing.T) (list []reason.Code) {
 	t.Helper()
 	source, err := os.ReadFile("../../reason/stock_pool.go")
 	if err != nil {

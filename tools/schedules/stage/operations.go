@@ -84,7 +84,8 @@ func (w *World) reconcile(ctx context.Context, plan schedule.Process, beside boo
 			w.gone(p.UID, "gpupool reconcile")
 			continue
 		}
-		if !plan.Wait || len(e.Report.Decisions) == 0 || p.Outcome != outcome.Done || strings.Contains(strings.Join(p.Warnings.Texts(), " "), "still launching") {
+		if !plan.Wait || len(e.Report.Decisions) == 0 || p.Outcome != outcome.Done ||
+			strings.Contains(strings.Join(p.Warnings.Texts(), " "), "still launching") {
 			continue
 		}
 		if most := w.watch.mostSince(e.looked); most < p.Minimum {
