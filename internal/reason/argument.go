@@ -132,11 +132,7 @@ func (w Workload) render(Renderer) string { return string(w) }
 func (w Workload) count() int             { return 1 }
 
 func (list Objects) render(r Renderer) string {
-	names := make([]string, len(list))
-	for n, o := range list {
-		names[n] = o.render(r)
-	}
-	return wording.Some(names)
+	return wording.Some(mapped(list, func(o Object) string { return o.render(r) }))
 }
 func (list Objects) count() int { return len(list) }
 
@@ -184,6 +180,9 @@ func NewForeign(text string) Foreign {
 func (f Foreign) render(Renderer) string { return string(f) }
 func (f Foreign) count() int             { return 1 }
 
+// Failure returns the text of an error, which names what a cloud, a cluster or a disk said.
+func Failure(err error) Foreign { return NewForeign(err.Error()) }
+
 // NewValue returns a value, which is shortened if it is long.
 func NewValue(text string) Value { return Value(NewForeign(text)) }
 
@@ -193,14 +192,14 @@ func (v Value) count() int             { return 1 }
 func (r Reason) render(by Renderer) string { return by.Text(r) }
 func (r Reason) count() int                { return 1 }
 
-func (list Reasons) render(r Renderer) string { return strings.Join(r.texts(list), "; ") }
+func (list Reasons) render(r Renderer) string { return strings.Join(mapped(list, r.Text), "; ") }
 func (list Reasons) count() int               { return len(list) }
 
-func (list Clauses) render(r Renderer) string { return strings.Join(r.texts(list), " and ") }
+func (list Clauses) render(r Renderer) string { return strings.Join(mapped(list, r.Text), " and ") }
 func (list Clauses) count() int               { return len(list) }
 
-func (list Facts) render(r Renderer) string { return strings.Join(r.texts(list), ", ") }
+func (list Facts) render(r Renderer) string { return strings.Join(mapped(list, r.Text), ", ") }
 func (list Facts) count() int               { return len(list) }
 
-func (list Some) render(r Renderer) string { return wording.Some(r.texts(list)) }
+func (list Some) render(r Renderer) string { return wording.Some(mapped(list, r.Text)) }
 func (list Some) count() int               { return len(list) }

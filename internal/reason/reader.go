@@ -87,13 +87,14 @@ func namespaceOf(name string) string {
 	return namespace
 }
 
-func mapped[T any](list []T, do func(T) T) []T {
+// mapped returns a list of what a function returns of each; nil for nil.
+func mapped[T, U any](list []T, of func(T) U) []U {
 	if list == nil {
 		return nil
 	}
-	out := make([]T, len(list))
+	out := make([]U, len(list))
 	for n, item := range list {
-		out[n] = do(item)
+		out[n] = of(item)
 	}
 	return out
 }

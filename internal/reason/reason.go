@@ -135,18 +135,10 @@ func (r Reason) compact() any { return compact{r.Code, r.named()} }
 // nesting is an argument of reasons.
 type nesting interface{ compact() any }
 
-func each(list []Reason) any {
-	rows := make([]any, len(list))
-	for n, r := range list {
-		rows[n] = r.compact()
-	}
-	return rows
-}
-
-func (list Reasons) compact() any { return each(list) }
-func (list Clauses) compact() any { return each(list) }
-func (list Facts) compact() any   { return each(list) }
-func (list Some) compact() any    { return each(list) }
+func (list Reasons) compact() any { return mapped(list, Reason.compact) }
+func (list Clauses) compact() any { return mapped(list, Reason.compact) }
+func (list Facts) compact() any   { return mapped(list, Reason.compact) }
+func (list Some) compact() any    { return mapped(list, Reason.compact) }
 
 // Compact returns the codes and arguments as JSON, for Read; empty if no reason has a code of its own.
 func (list Reasons) Compact() string {

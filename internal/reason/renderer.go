@@ -72,12 +72,3 @@ func (r Renderer) fill(t template, args []Argument, nested func(Reason) string) 
 	}
 	return b.String()
 }
-
-// texts returns the texts of a list.
-func (r Renderer) texts(list []Reason) []string {
-	texts := make([]string, len(list))
-	for n, reason := range list {
-		texts[n] = r.Text(reason)
-	}
-	return texts
-}

@@ -19,7 +19,7 @@ func (f *reach) waiting() (open []budget.Pod, spared []reason.Item) {
 // warnWaiting warns of the pods that wait for GPUs.
 func warnWaiting(f *facts) (r result) {
 	if f.invalid != nil && len(f.Pods) > 0 {
-		r.warn(reason.SelectorInvalid(reason.NewForeign(f.invalid.Error())))
+		r.warn(reason.SelectorInvalid(reason.Failure(f.invalid)))
 	}
 	open, spared := f.waiting()
 	var names []reason.Item

@@ -104,7 +104,7 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 	}
 	selector, err := metav1.LabelSelectorAsSelector(object.selector())
 	if err != nil {
-		return f, notPaused(w, reason.SelectorUnread(reason.NewForeign(err.Error())))
+		return f, notPaused(w, reason.SelectorUnread(reason.Failure(err)))
 	}
 	f.selectors = append(f.selectors, selector)
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
@@ -172,7 +172,7 @@ func (c *enforcer) deploymentOf(ctx context.Context, w budget.Workload) (budget.
 	}
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
-		return w, nil, notPaused(w, reason.SelectorUnread(reason.NewForeign(err.Error())))
+		return w, nil, notPaused(w, reason.SelectorUnread(reason.Failure(err)))
 	}
 	owner := gpu.ControllerOf(rs)
 	if owner == nil || owner.Kind != "Deployment" || owner.APIVersion != "apps/v1" || owner.UID == "" {

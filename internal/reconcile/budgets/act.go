@@ -146,7 +146,7 @@ func (a *actor) recordIntent(ctx context.Context, some []budget.Decision, left i
 	status := a.judgement.plan.StatusBefore(a.done, slices.Concat(a.unknown, next))
 	saved, err := a.saveStatus(ctx, a.judgement.document, status)
 	if err != nil { // the decisions are carried out nevertheless
-		a.warn(reason.IntentUnrecorded(failure(err)))
+		a.warn(reason.IntentUnrecorded(reason.Failure(err)))
 		return
 	}
 	a.judgement.document, a.announced = saved, len(next)
@@ -213,9 +213,6 @@ func (a *actor) carryOut(ctx context.Context, some []budget.Decision) {
 func (a *actor) warn(why reason.Reason) {
 	a.warnings.Warn(reason.AboutBudget(reason.Object(a.declaration.Object()), why))
 }
-
-// failure returns an error as an argument.
-func failure(err error) reason.Foreign { return reason.NewForeign(err.Error()) }
 
 func owners(decisions []budget.Decision) []budget.Workload {
 	list := make([]budget.Workload, len(decisions))

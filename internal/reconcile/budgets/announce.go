@@ -86,7 +86,7 @@ func (a *actor) createEvents(ctx context.Context, events []budget.Event) {
 		}
 		if err != nil {
 			a.eventsFailed = true
-			a.warn(reason.EventsFailed(failure(err)))
+			a.warn(reason.EventsFailed(reason.Failure(err)))
 			return
 		}
 	}

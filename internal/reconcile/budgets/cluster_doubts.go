@@ -39,7 +39,7 @@ func (s surroundings) doubts(d budget.Declaration) []Doubt {
 			[]string{e.ProtectedPriorityClass}, s.classes)...)
 	}
 	if s.freeze != nil && freezes(e) {
-		list = append(list, Doubt{"enforcement", "action", reason.FreezeWouldFail(failure(s.freeze))})
+		list = append(list, Doubt{"enforcement", "action", reason.FreezeWouldFail(reason.Failure(s.freeze))})
 	}
 	return list
 }

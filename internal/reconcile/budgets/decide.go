@@ -38,7 +38,7 @@ func (a *actor) decide(ctx context.Context, paused []decide.Paused) error {
 	}
 	if len(plan.Undone) > 0 {
 		if err := a.pauser.MarkStarted(ctx, plan.Undone); err != nil && !errors.Is(err, pauses.ErrNotStarted) {
-			a.warn(reason.ResumeUnrecorded(failure(err)))
+			a.warn(reason.ResumeUnrecorded(reason.Failure(err)))
 		}
 	}
 	return nil

@@ -106,7 +106,7 @@ func (f lifter) release(ctx context.Context, d budget.Declaration, last budget.S
 	}
 	for _, event := range events {
 		if err := f.cluster.Alert(ctx, event); err != nil {
-			return append(messages, reason.LiftEventsFailed(failure(err))), let, nil
+			return append(messages, reason.LiftEventsFailed(reason.Failure(err))), let, nil
 		}
 	}
 	return messages, let, nil

@@ -70,7 +70,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 	statuses, _, lost, unlisted := r.kind.flow.Repository.BudgetStatuses(ctx)
 	granted, err := readGrants(ctx, r.kind.flow.Repository) // after the statuses, as LimitedAt wants it
 	if lost != nil {
-		r.kind.warnings.Warn(reason.DocumentFailed(failure(lost)))
+		r.kind.warnings.Warn(reason.DocumentFailed(reason.Failure(lost)))
 	}
 	for _, t := range r.Targets() {
 		d := t.Record.Declaration.WithDefaults()
@@ -112,7 +112,7 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 	}
 	s.Grants = granted.of(d).InForce(k.flow.now())
 	if unread != nil {
-		why := reason.DocumentFailed(failure(unread))
+		why := reason.DocumentFailed(reason.Failure(unread))
 		if s.Untrusted.IsZero() {
 			s.Untrusted = why
 		}
@@ -140,5 +140,5 @@ func untrusted(err error) reason.Reason {
 	if errors.As(err, &why) {
 		return why.Why
 	}
-	return reason.DocumentFailed(failure(err))
+	return reason.DocumentFailed(reason.Failure(err))
 }

@@ -26,7 +26,7 @@ func (k *kind) recordDeletions(ctx context.Context, b *accounting.Books, works [
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.accountant().WriteDeletions(noting, b, evicted); err != nil {
-		k.warnings.Warn(reason.DeletionsUnrecorded(failure(err)))
+		k.warnings.Warn(reason.DeletionsUnrecorded(reason.Failure(err)))
 	}
 }
 

@@ -53,11 +53,11 @@ func (k *kind) observeInForce(ctx context.Context, c Cluster, clusterUID string,
 	}
 	for _, uid := range slices.Sorted(maps.Keys(all.Broken)) {
 		if !k.run.Recorded(uid) {
-			k.warnings.Warn(reason.DocumentFailed(failure(all.Broken[uid])))
+			k.warnings.Warn(reason.DocumentFailed(reason.Failure(all.Broken[uid])))
 		}
 	}
 	if f.err != nil && !pauses.Forbidden(f.err) {
-		k.warnings.Warn(reason.InForceUnknown(failure(f.err)))
+		k.warnings.Warn(reason.InForceUnknown(reason.Failure(f.err)))
 	}
 	return f
 }

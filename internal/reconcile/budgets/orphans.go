@@ -35,7 +35,7 @@ func (k *kind) liftOrphans(ctx context.Context, c Cluster, clusterUID string, f 
 		tombstone, err := k.flow.Repository.Tombstone(ctx, uid)
 		switch {
 		case err != nil:
-			k.warnings.Warn(reason.DocumentFailed(failure(err)))
+			k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 		case tombstone.Exists():
 			k.liftOrphan(ctx, c, budget.Declaration{Name: strings.TrimPrefix(tombstone.Value.Object, "budget/"), UID: uid, ClusterUID: clusterUID})
 		case !k.unread:
@@ -52,7 +52,7 @@ func (k *kind) liftOrphan(ctx context.Context, c Cluster, d budget.Declaration) 
 		return
 	}
 	if err != nil {
-		k.warnings.Warn(reason.NotLifted(object, failure(err)))
+		k.warnings.Warn(reason.NotLifted(object, reason.Failure(err)))
 		return
 	}
 	if len(messages) == 0 {
@@ -73,7 +73,7 @@ func (k *kind) liftLeftovers(ctx context.Context) {
 	}
 	previous, err := k.previousStatuses(ctx)
 	if err != nil {
-		k.warnings.Warn(reason.DocumentFailed(failure(err)))
+		k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 	}
 	k.forgetStatuses(ctx, previous)
 	if k.flow.Cluster == nil {
@@ -113,7 +113,7 @@ func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool)
 	case pauses.Forbidden(err) && !expected:
 		k.flow.Reporter.Logger().InfoContext(ctx, "objects of an older gpupool in the cluster are unknown", "detail", err.Error())
 	default:
-		k.leftovers = append(k.leftovers, reason.UnrecognizedUnknown(failure(err)))
+		k.leftovers = append(k.leftovers, reason.UnrecognizedUnknown(reason.Failure(err)))
 	}
 	k.warnings.Warn(k.leftovers...)
 }
@@ -121,13 +121,13 @@ func (k *kind) reportUnrecognized(ctx context.Context, c Cluster, expected bool)
 func (k *kind) hasDestroyedBudgets(ctx context.Context) bool {
 	docs, err := k.flow.Repository.Store.List(ctx, store.Tombstones)
 	if err != nil {
-		k.warnings.Warn(reason.DocumentFailed(failure(err)))
+		k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 		return false
 	}
 	return slices.ContainsFunc(docs, func(doc store.Document) bool {
 		tombstone, err := record.DecodeListed[declaration.Tombstone](ctx, k.flow.Repository.Store, doc)
 		if err != nil {
-			k.warnings.Warn(reason.DocumentFailed(failure(err)))
+			k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 		}
 		return err == nil && strings.HasPrefix(tombstone.Object, "budget/")
 	})

@@ -49,7 +49,7 @@ func (k *kind) irreplaceable(err error) error {
 		return err
 	}
 	if err != nil {
-		k.warnings.Warn(reason.DocumentFailed(failure(err)))
+		k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (k *kind) forgetStatuses(ctx context.Context, previous map[string]previousS
 			continue
 		}
 		if err := record.Remove(ctx, k.flow.Repository.Store, store.Statuses, record.BudgetStatusName(name), previous[name].document.Revision); err != nil {
-			k.warnings.Warn(reason.DocumentFailed(failure(err)))
+			k.warnings.Warn(reason.DocumentFailed(reason.Failure(err)))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	status, known, err := f.Repository.BudgetStatus(ctx, state.Declaration)
 	granted, unread := record.Grants(f.Repository).Of(ctx, state.Declaration.UID)
 	if unread != nil {
-		state.Warnings = append(state.Warnings, reason.DocumentFailed(failure(unread)))
+		state.Warnings = append(state.Warnings, reason.DocumentFailed(reason.Failure(unread)))
 	}
 	for _, grant := range granted.InForce(f.now()) {
 		state.Warnings = append(state.Warnings, reason.GrantInForce(reason.Amount(state.Declaration.GPUHours), reason.NewForeign(grant.String()),
@@ -53,7 +53,7 @@ func (f *Flow) View(ctx context.Context, d budget.Declaration) (State, error) {
 	}
 	switch {
 	case err != nil: // the next run replaces it
-		state.Warnings = append(state.Warnings, reason.DocumentFailed(failure(err)))
+		state.Warnings = append(state.Warnings, reason.DocumentFailed(reason.Failure(err)))
 	case known:
 		limited, _ := status.Value.LimitedAt(granted.Grants, f.now())
 		state.Status = &limited

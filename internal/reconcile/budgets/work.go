@@ -91,7 +91,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 	switch {
 	case w.report != nil:
 		if e.Why != nil { // the lock could not be released
-			w.warnings.Warn(reason.LockKept(failure(e.Why)))
+			w.warnings.Warn(reason.LockKept(reason.Failure(e.Why)))
 		}
 	case errors.As(e.Why, &gone): // destroyed budgets leave no status
 		a.giveUp(ctx, e)

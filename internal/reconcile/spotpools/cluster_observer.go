@@ -189,14 +189,14 @@ func (o *clusterObserver) observePoolNodes(ctx context.Context, d spotpool.Decla
 	}
 	switch {
 	case err != nil && d.Nodes == nil:
-		return nodeObservation{remark: reason.ClusterNotCleaned(reason.Object(d.Object()), reason.NewForeign(err.Error()))}
+		return nodeObservation{remark: reason.ClusterNotCleaned(reason.Object(d.Object()), reason.Failure(err))}
 	case err != nil:
 		return nodeObservation{err: err}
 	}
 	s := nodeObservation{observation: observed.index.Of(spotpool.NodeInstances(cloud.Instances), d.UID)}
 	s.observation.Elsewhere = o.claimed(ctx, d, s.observation, cloud.Instances)
 	if observed.uncounted != nil {
-		s.remark = reason.PodsUncounted(reason.Object(d.Object()), reason.NewForeign(observed.uncounted.Error()))
+		s.remark = reason.PodsUncounted(reason.Object(d.Object()), reason.Failure(observed.uncounted))
 	}
 	for _, n := range s.observation.Nodes {
 		if n.Ready != node.ReadyTrue && d.Nodes != nil { // else the health of other pools does not matter

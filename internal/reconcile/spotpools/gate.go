@@ -54,7 +54,7 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 		if errors.As(err, &undeclared) {
 			why = reason.BudgetUndeclared
 		}
-		blocked := why(reason.Object("budget/"+d.Budget), reason.NewForeign(err.Error()))
+		blocked := why(reason.Object("budget/"+d.Budget), reason.Failure(err))
 		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: blocked}, &gateError{blocked, err}
 	}
 	if !status.Usage.Exceeded() {

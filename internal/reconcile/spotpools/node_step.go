@@ -127,7 +127,7 @@ func (a *actor) eachNode(ctx context.Context, nodes []node.Node, do func(Cluster
 		switch {
 		case errors.Is(err, outcome.ErrPlanned), errors.Is(err, node.ErrChanged):
 		case err != nil:
-			a.pass.warnings = append(a.pass.warnings, failed(reason.Node(n.Name), reason.NewForeign(err.Error())))
+			a.pass.warnings = append(a.pass.warnings, failed(reason.Node(n.Name), reason.Failure(err)))
 			return
 		default:
 			a.changeNode(n, func(n *node.Node) { n.Pool = marked })

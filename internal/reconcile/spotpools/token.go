@@ -168,7 +168,7 @@ func (a tokenStep) noteNotDeleted(ctx context.Context, err error) {
 		a.fail(ctx, a.d, fmt.Errorf("bootstrap token %s may stay valid until it expires: %w", a.d.BootstrapTokenID, err))
 		return
 	}
-	a.pass.warnings = a.pass.warnings.With(reason.TokenKept(reason.Word(a.d.BootstrapTokenID), reason.Count(a.d.Sequence), reason.NewForeign(err.Error())))
+	a.pass.warnings = a.pass.warnings.With(reason.TokenKept(reason.Word(a.d.BootstrapTokenID), reason.Count(a.d.Sequence), reason.Failure(err)))
 	a.noteFailure(ctx, a.d, err)
 }
 

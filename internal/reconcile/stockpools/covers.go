@@ -129,7 +129,7 @@ func (l *limits) covers(ctx context.Context, p *pass) []decide.Cover {
 		case of.Err != nil && names:
 			covers = append(covers, unknown(of.Key, of.Err))
 		case of.Err != nil && counted != nil:
-			why := reason.CoverUnknown(budgetObject(of.Key), reason.NewForeign(of.Err.Error()))
+			why := reason.CoverUnknown(budgetObject(of.Key), reason.Failure(of.Err))
 			covers = append(covers, decide.Cover{Budget: of.Key, Unknown: true, Reason: why})
 		case of.Err == nil && left && counted == nil:
 			c := l.cover(ctx, of, pods[:1], pods, now)
@@ -170,7 +170,7 @@ func (l limit) countsNone(p *pass) bool {
 }
 
 func unknown(name string, err error) decide.Cover {
-	return decide.Cover{Budget: name, Unknown: true, Reason: reason.UsageUnknown(budgetObject(name), reason.NewForeign(err.Error()))}
+	return decide.Cover{Budget: name, Unknown: true, Reason: reason.UsageUnknown(budgetObject(name), reason.Failure(err))}
 }
 
 func budgetObject(name string) reason.Object { return reason.Object("budget/" + name) }
@@ -182,7 +182,7 @@ func (l *limits) undeclared(ctx context.Context, name string) decide.Cover {
 		_, err = l.status(ctx, r.Value)
 		return unknown(name, cmp.Or(err, errors.New("it was evaluated just now")))
 	}
-	return decide.Cover{Budget: name, Unknown: true, Reason: reason.BudgetMissing(budgetObject(name), reason.NewForeign(err.Error()))}
+	return decide.Cover{Budget: name, Unknown: true, Reason: reason.BudgetMissing(budgetObject(name), reason.Failure(err))}
 }
 
 // cover returns the effect of a budget on a pool, given the pods that it counts.

@@ -21,7 +21,7 @@ func (l *limits) sparing(ctx context.Context, p *pass, of limit, cover decide.Co
 	protected, err := l.protected(ctx, p, of.declaration)
 	switch n := len(protected); {
 	case err != nil:
-		cover.Reason = reason.UsedUpNotPaused(cover.Reason, reason.ProtectionUnknown(reason.NewForeign(err.Error())))
+		cover.Reason = reason.UsedUpNotPaused(cover.Reason, reason.ProtectionUnknown(reason.Failure(err)))
 	case n > 0:
 		cover.Reason = reason.UsedUpNotPaused(cover.Reason, reason.PodsProtected(reason.Count(n), protected))
 	default:

@@ -44,7 +44,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	case err != nil && !isRejected:
 		return state, err
 	case err != nil: // a refused pool fails no plan of others
-		state.Warnings = append(state.Warnings, reason.DriftUnknown(reason.NewForeign(err.Error())))
+		state.Warnings = append(state.Warnings, reason.DriftUnknown(reason.Failure(err)))
 	}
 	p.findRooms(ctx)
 	state.Pods, state.Status, state.Decisions = decide.Standings(p.situation()), p.plan.Status, p.plan.Decisions

@@ -33,7 +33,7 @@ func (s Status) WithRooms(d stockpool.Declaration, rooms []stockpool.Room, err e
 // not checked, since the declaration sets the tolerations.
 func roomFor(d stockpool.Declaration, rooms []stockpool.Room, err error) reason.Reasons {
 	if err != nil {
-		return reason.Reasons{reason.RoomsUnknown(reason.NewForeign(err.Error()))}
+		return reason.Reasons{reason.RoomsUnknown(reason.Failure(err))}
 	}
 	rooms = slices.DeleteFunc(slices.Clone(rooms), func(r stockpool.Room) bool { return r.ClusterUID != d.ClusterUID })
 	if len(rooms) == 0 {

@@ -18,7 +18,7 @@ func (b *Books) bind(p gpu.Pod) {
 	}
 	r := b.recorder.recordOf(p)
 	if err := b.documents.ledger.Bind(ledger.Binding{UID: r.UID, Name: r.Name, Seen: r.Seen, Set: r.Set, Owner: r.Owner}); err != nil {
-		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
+		b.doubts.add(p.Namespace, reason.RecordError(reason.Failure(err)))
 	}
 }
 

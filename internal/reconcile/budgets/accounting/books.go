@@ -87,7 +87,7 @@ func (a Accountant) Account(ctx context.Context, c Cluster, uid string, budgets 
 		b.Warnings = append(b.Warnings, clockWarning(apart))
 	}
 	for _, problem := range documents.problems {
-		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.NewForeign(problem.Error())))
+		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.Failure(problem)))
 	}
 	if err := b.take(ctx, pools); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (a Accountant) Recorded(ctx context.Context, uid string) (*Books, error) {
 	}
 	b := &Books{documents: documents, Observation: gpu.Observation{ClusterUID: uid, At: last.Time()}, local: a.Clock()}
 	for _, problem := range documents.problems {
-		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.NewForeign(problem.Error())))
+		b.Warnings = append(b.Warnings, reason.DocumentFailed(reason.Failure(problem)))
 	}
 	return b, nil
 }
@@ -265,7 +265,7 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 		}
 	}
 	if err := b.confirm(p); err != nil {
-		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
+		b.doubts.add(p.Namespace, reason.RecordError(reason.Failure(err)))
 	}
 	if held := b.documents.ledger.Contradicts(&r); held != 0 {
 		b.doubts.add(p.Namespace, reason.EndDisputed(podName(p), reason.Node(p.Node.Name),
@@ -281,7 +281,7 @@ func (b *Books) enter(p gpu.Pod, past bool) {
 		merge = b.documents.ledger.Merge
 	}
 	if err := merge(r); err != nil {
-		b.doubts.add(p.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
+		b.doubts.add(p.Namespace, reason.RecordError(reason.Failure(err)))
 	}
 }
 

@@ -74,7 +74,7 @@ func (b *Books) recordNode(n *gpu.Node, gone ledger.Time) {
 
 func (b *Books) keepNode(n ledger.Node) {
 	if err := b.documents.ledger.Remember(n); err != nil {
-		b.doubts.add("", reason.RecordError(reason.NewForeign(err.Error())))
+		b.doubts.add("", reason.RecordError(reason.Failure(err)))
 	}
 }
 

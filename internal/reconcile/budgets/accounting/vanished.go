@@ -50,7 +50,7 @@ func (b *Books) closeVanished(ctx context.Context, there func(string) bool, pool
 		if ctx.Err() != nil {
 			return err
 		}
-		b.Warnings = append(b.Warnings, reason.EndsEstimated(reason.NewForeign(err.Error())))
+		b.Warnings = append(b.Warnings, reason.EndsEstimated(reason.Failure(err)))
 	}
 	b.documents.ledger.CloseVanished(there, func(r *ledger.Record) ledger.End {
 		if end := pools.end(r, heldAt); !end.Open() {
@@ -103,7 +103,7 @@ func (b *Books) refine(pools instanceRecords) {
 	}
 	for _, r := range refined {
 		if err := b.documents.ledger.Merge(r); err != nil {
-			b.doubts.add(r.Set.Namespace, reason.RecordError(reason.NewForeign(err.Error())))
+			b.doubts.add(r.Set.Namespace, reason.RecordError(reason.Failure(err)))
 		}
 	}
 }
