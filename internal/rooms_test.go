@@ -59,7 +59,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/spotpool/decide": {pure: true, may: []string{
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/spotpool/launches", module + "internal/spotpool/fleet",
-		module + "internal/spotpool/markets", module + "internal/node", module + "internal/reason", module + "internal/wording",
+		module + "internal/spotpool/markets", module + "internal/node", module + "internal/reason",
 	}},
 	"internal/exception": {pure: true, may: []string{module + "internal/reason", module + "internal/duration", module + "internal/history"}},
 	"internal/gpu": {pure: true, may: []string{
@@ -124,6 +124,7 @@ var rooms = map[string]struct {
 		module + "internal/node", "k8s.io/api/", // the parameters of changes that are only planned
 	}},
 	"internal/reconcile/usage": {may: []string{
+		module + "internal/reason",
 		module + "internal/reconcile/budgets", module + "internal/budget", module + "internal/budget/meter", module + "internal/ledger",
 		"k8s.io/apimachinery/pkg/util/validation",
 	}},
@@ -147,7 +148,7 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/exception", module + "internal/history", module + "internal/reconcile/record",
 		module + "internal/request", module + "internal/stockpool", module + "internal/store",
 	}},
-	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/store"}},
+	"internal/reconcile/eventlog": {may: []string{module + "internal/history", module + "internal/reason", module + "internal/store"}},
 	"internal/reconcile/record": {may: []string{
 		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/eventlog", module + "internal/spotpool", module + "internal/stockpool",

@@ -53,6 +53,12 @@ type Effect struct {
 	About *Workload `json:"-"`
 }
 
+// For returns the effect as a reader of its budget may see it.
+func (e Effect) For(reader reason.Renderer) Effect {
+	e.Reason = reader.Redact(e.Reason)
+	return e
+}
+
 // NewEffect returns an effect that is requested now.
 func NewEffect(measure Action, object, uid string, pods []string, now time.Time) Effect {
 	e := Effect{Measure: measure, Object: object, UID: uid, Phase: Requested, Since: now}

@@ -18,6 +18,12 @@ type Grant struct {
 	GPUHours string `json:"gpu_hours"`
 }
 
+// For returns the grant as a reader of its budget may see it.
+func (g Grant) For(reader reason.Renderer) Grant {
+	g.Exception = g.Exception.For(reader)
+	return g
+}
+
 // Amount is what it adds, in milli-GPU-seconds; nothing if it can't be read.
 func (g Grant) Amount() int64 {
 	amount, err := ParseHours(g.GPUHours)

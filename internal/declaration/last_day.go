@@ -3,10 +3,13 @@ package declaration
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // LastDay is how large pools and how used budgets were over the last day, quarter
@@ -101,6 +104,13 @@ func (d LastDay) After(at time.Time, seen []Size, kept func(object string) bool)
 		return d, false
 	}
 	return next, true
+}
+
+// For returns the day of the objects that a reader may see.
+func (d LastDay) For(reader reason.Renderer) LastDay {
+	seen := LastDay{Quarter: d.Quarter, Series: maps.Clone(d.Series)}
+	maps.DeleteFunc(seen.Series, func(object string, _ Series) bool { return !reader.SeesObject(reason.Object(object)) })
+	return seen
 }
 
 // Of returns the values of an object and their references, one for each quarter hour until now.

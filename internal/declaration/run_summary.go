@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // RunSummary is what the store keeps of the last run.
@@ -66,8 +67,20 @@ type Failing struct {
 	LastAt time.Time `json:"last_at"`
 	// The last error.
 	Error history.Error `json:"error"`
+	// The same as a reason. Absent if gpupool did not write its message.
+	Reason reason.Reason `json:"reason,omitzero"`
 	// Whether the history could not get the event of it.
 	Unreported bool `json:"unreported,omitempty"`
+}
+
+// For returns the failure as a reader of its object may see it.
+func (f *Failing) For(reader reason.Renderer) *Failing {
+	if f == nil {
+		return nil
+	}
+	seen := *f
+	seen.Error, seen.Reason = *f.Error.For(reader, f.Reason), reader.Redact(f.Reason)
+	return &seen
 }
 
 // Repeats reports whether the history has the event of a failure already: the last run failed alike. It ignores
@@ -101,7 +114,8 @@ const (
 type Met struct {
 	Object     string
 	Error      *history.Error
-	Unreported bool // the history did not get its event
+	Reason     reason.Reason // of the error
+	Unreported bool          // the history did not get its event
 }
 
 // After returns the failures after one more run, which met these. kept decides whether those of
@@ -124,9 +138,12 @@ func (f Failures) After(began time.Time, met []Met, kept func(object string) boo
 			old = Failing{Since: began}
 		}
 		if again || len(next) < failuresAtMost {
-			next[m.Object] = Failing{
-				Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error, len(next) < inFullAtMost), Unreported: m.Unreported,
+			inFull := len(next) < inFullAtMost
+			failing := Failing{Since: old.Since, Runs: old.Runs + 1, LastAt: began, Error: bounded(*m.Error, inFull), Unreported: m.Unreported}
+			if inFull && len(reason.Reasons{m.Reason}.Compact()) <= messageAtMost {
+				failing.Reason = m.Reason
 			}
+			next[m.Object] = failing
 		}
 	}
 	if len(next) == 0 {

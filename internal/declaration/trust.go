@@ -7,24 +7,18 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
-// UntrustedError says that a status is too unreliable to allow launches.
-type UntrustedError struct{ Why reason.Reason }
-
-// Error returns why.
-func (e *UntrustedError) Error() string { return e.Why.String() }
-
-// Trust returns why a status is too unreliable to allow launches; nil if it is reliable. The error is *UntrustedError
+// Trust returns why a status is too unreliable to allow launches; nil if it is reliable. The error is a *reason.Error
 // unless the declaration is invalid.
 func Trust(record Budget, s budget.Status, now time.Time) error {
 	d := record.Declaration
 	if record.Phase != Active {
-		return &UntrustedError{reason.BeingDestroyed()}
+		return &reason.Error{Reason: reason.BeingDestroyed()}
 	}
 	if s.Unknown != nil {
-		return &UntrustedError{s.Unknown.Reason}
+		return &reason.Error{Reason: s.Unknown.Reason}
 	}
 	if s.Terms != d.Terms() {
-		return &UntrustedError{reason.Unjudged(reason.Instant{Time: d.PublishedAt.UTC()})}
+		return &reason.Error{Reason: reason.Unjudged(reason.Instant{Time: d.PublishedAt.UTC()})}
 	}
 	limit, err := d.StatusAge()
 	if err != nil {
@@ -32,9 +26,9 @@ func Trust(record Budget, s budget.Status, now time.Time) error {
 	}
 	switch age := now.Sub(s.At); {
 	case age > limit:
-		return &UntrustedError{reason.StatusOld(reason.Instant{Time: s.At.UTC()}, reason.Duration(age.Round(time.Minute)), reason.Duration(limit))}
+		return &reason.Error{Reason: reason.StatusOld(reason.Instant{Time: s.At.UTC()}, reason.Duration(age.Round(time.Minute)), reason.Duration(limit))}
 	case age < -limit:
-		return &UntrustedError{reason.StatusAhead(reason.Instant{Time: s.At.UTC()})}
+		return &reason.Error{Reason: reason.StatusAhead(reason.Instant{Time: s.At.UTC()})}
 	}
 	return nil
 }

@@ -43,6 +43,12 @@ type Exception struct {
 	Why string `json:"why"`
 }
 
+// For returns it as a reader of its object may see it: not a text that can name other objects.
+func (e Exception) For(reader reason.Renderer) Exception {
+	e.Who, e.Why = reader.Hide(e.Who), reader.Hide(e.Why)
+	return e
+}
+
 // Release requests an early end. Why may be empty.
 type Release struct {
 	At       time.Time

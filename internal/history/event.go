@@ -95,6 +95,31 @@ type Error struct {
 	Remedy string `json:"remedy"`
 }
 
+// For returns the error as a reader may see it. Its reason is zero if it has none.
+func (e *Error) For(reader reason.Renderer, of reason.Reason) *Error {
+	if e == nil {
+		return nil
+	}
+	seen := *e
+	seen.Message, seen.Remedy = reader.Message(of, e.Message, e.Remedy)
+	return &seen
+}
+
+// For returns the event as a reader of its object may see it.
+func (e Event) For(reader reason.Renderer) Event {
+	var why reason.Reason
+	if e.failed() && len(e.Reasons) > 0 {
+		why = e.Reasons[0]
+	}
+	hidden := func(i Identity) bool { return !reader.SeesNamespace(i.Namespace) }
+	e.Pods, e.Workloads = slices.DeleteFunc(slices.Clone(e.Pods), hidden), slices.DeleteFunc(slices.Clone(e.Workloads), hidden)
+	e.Reasons, e.Error = reader.RedactAll(e.Reasons), e.Error.For(reader, why)
+	return e
+}
+
+// failed reports whether it says that an object or a run failed. Its reasons are then those of the error.
+func (e Event) failed() bool { return e.Kind == Failed || e.Kind == RunFailed }
+
 // Subjects are the names of its workloads, pods and instances.
 func (e *Event) Subjects() []string {
 	var names []string

@@ -92,6 +92,15 @@ type Progress struct {
 	Stuck bool
 }
 
+// For returns the drain as a reader of the pool may see it.
+func (d Drain) For(reader reason.Renderer) Drain {
+	d.Why, d.Blocked = reader.Redact(d.Why), slices.Clone(d.Blocked)
+	for n, why := range d.Blocked {
+		d.Blocked[n] = reader.Hide(why)
+	}
+	return d
+}
+
 // After returns the drain after an attempt. Only an observation of a cordoned node completes it or lets it
 // time out. An attempt without an observation changes nothing, and the time around it does not count. A node
 // is not kept for stuck pods.

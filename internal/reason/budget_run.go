@@ -132,3 +132,13 @@ var (
 	ClockBehind   = one[Duration]("clock_behind", Warning, "this machine's clock is {by} behind that of the cluster's API server"+clocksApart, setClock)
 	EndsEstimated = one[Foreign]("ends_estimated", Warning, "Events could not be asked when pods ended, and their ends are estimated: {error}", "")
 )
+
+// These changes of a budget come by themselves.
+var (
+	NextGrantEnds = two[Amount, Foreign]("next_grant_ends", Info,
+		"the grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} by {who} ends, and lowers the limit", "")
+	NextEnforcement = two[Word, Word]("next_enforcement", Info, "its grace period of {grace_period} ends, and its enforcement begins: {action}", "")
+	NextExhaustion  = none("next_exhaustion", "its limit is reached, at the present rate")
+	NextRecovery    = none("next_recovery", "usage falls below the limit, if nothing more is used")
+	NextPeriod      = none("next_period", "its period ends, and usage starts again from zero")
+)

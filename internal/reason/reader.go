@@ -8,9 +8,12 @@ import (
 // hidden stands for a text that only readers of the whole installation see.
 const hidden = "(hidden: only readers of the whole installation see it)"
 
+// Whole reports whether the reader sees the whole installation.
+func (r Renderer) Whole() bool { return r.Sees == nil }
+
 // Redact returns a reason as the reader may see it, also in JSON. An object that they may not see becomes its kind.
 func (r Renderer) Redact(of Reason) Reason {
-	if r.whole() || of.IsZero() {
+	if r.Whole() || of.IsZero() {
 		return of
 	}
 	args := make([]Argument, len(of.Args))
@@ -25,14 +28,32 @@ func (r Renderer) RedactAll(list Reasons) Reasons { return mapped(list, r.Redact
 
 // Hide returns a text that gpupool did not write, or that may name anything, if the reader sees the whole installation.
 func (r Renderer) Hide(text string) string {
-	if r.whole() || text == "" {
+	if r.Whole() || text == "" {
 		return text
 	}
 	return hidden
 }
 
+// Message returns the text and the remedy of an error. One that is no reason may name anything.
+func (r Renderer) Message(of Reason, message, remedy string) (string, string) {
+	if of.IsZero() {
+		return r.Hide(message), r.Hide(remedy)
+	}
+	text, todo := r.Text(of), r.Remedy(of)
+	if todo == "" {
+		todo = r.Hide(remedy)
+	}
+	return text, todo
+}
+
+// SeesObject reports whether the reader may see an object of the store.
+func (r Renderer) SeesObject(o Object) bool { return r.Sees == nil || r.Sees(o) }
+
 // SeesNamespace reports whether the reader may see the pods of a namespace.
 func (r Renderer) SeesNamespace(name string) bool { return r.Namespace == nil || r.Namespace(name) }
+
+// SeesWorkload reports whether the reader may see a pod or a workload, such as "ml/train-1" or "Deployment ml/train".
+func (r Renderer) SeesWorkload(name string) bool { return r.SeesNamespace(namespaceOf(name)) }
 
 func (r Renderer) redact(a Argument) Argument {
 	switch a := a.(type) {
@@ -45,7 +66,7 @@ func (r Renderer) redact(a Argument) Argument {
 	case Text:
 		return Text(r.Hide(string(a)))
 	case Workload:
-		if !r.SeesNamespace(namespaceOf(string(a))) {
+		if !r.SeesWorkload(string(a)) {
 			kind, _, named := strings.Cut(string(a), " ")
 			if !named {
 				kind = "pod"
@@ -53,7 +74,7 @@ func (r Renderer) redact(a Argument) Argument {
 			return Workload(kind + " of another namespace")
 		}
 	case Listed:
-		seen := Listed{First: slices.DeleteFunc(slices.Clone(a.First), func(i Item) bool { return !r.SeesNamespace(namespaceOf(i.Name)) })}
+		seen := Listed{First: slices.DeleteFunc(slices.Clone(a.First), func(i Item) bool { return !r.SeesWorkload(i.Name) })}
 		for n, item := range seen.First {
 			seen.First[n].Why = r.Redact(item.Why)
 		}
@@ -74,7 +95,7 @@ func (r Renderer) redact(a Argument) Argument {
 }
 
 func (r Renderer) object(o Object) Object {
-	if r.sees(o) {
+	if r.SeesObject(o) {
 		return o
 	}
 	kind, _, _ := strings.Cut(string(o), "/")
@@ -85,6 +106,11 @@ func (r Renderer) object(o Object) Object {
 func namespaceOf(name string) string {
 	namespace, _, _ := strings.Cut(name[strings.LastIndex(name, " ")+1:], "/")
 	return namespace
+}
+
+// Each returns a list as a reader may see each of its items.
+func Each[T interface{ For(reader Renderer) T }](list []T, reader Renderer) []T {
+	return mapped(list, func(of T) T { return of.For(reader) })
 }
 
 // mapped returns a list of what a function returns of each; nil for nil.

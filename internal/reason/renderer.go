@@ -17,10 +17,6 @@ type Renderer struct {
 	Namespace func(string) bool
 }
 
-func (r Renderer) whole() bool { return r.Sees == nil }
-
-func (r Renderer) sees(o Object) bool { return r.Sees == nil || r.Sees(o) }
-
 func (r Renderer) instant(at time.Time) string {
 	if r.Instant == nil {
 		return wording.Instant(at)

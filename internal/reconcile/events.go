@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -68,27 +69,34 @@ func (r *run) failures(ctx context.Context, at time.Time, failed error) []histor
 	about := func(object, uid string) history.About {
 		return history.About{At: at, Object: object, ObjectUID: uid, RunID: r.report.RunID, Actor: r.repository.Actor}
 	}
+	failure := func(object, uid string, e *outcome.ErrorReport) history.Event {
+		of := about(object, uid)
+		of.Reasons = reasonsOf(e)
+		return of.Failed(historyError(e))
+	}
 	report := r.finished()
 	var events []history.Event
 	if failed != nil {
-		events = append(events, about(history.Run, "").RunFailed(historyError(outcome.NewErrorReport(failed))))
+		of, e := about(history.Run, ""), outcome.NewErrorReport(failed)
+		of.Reasons = reasonsOf(e)
+		events = append(events, of.RunFailed(historyError(e)))
 	}
 	uids := map[string]string{}
 	for _, p := range report.SpotPools {
 		object := "spot_pool/" + p.Region + "/" + p.Name
 		uids[object] = p.UID
 		if p.Outcome == outcome.Failed && p.Error != nil {
-			events = append(events, about(object, p.UID).Failed(historyError(p.Error)))
+			events = append(events, failure(object, p.UID, p.Error))
 		}
 	}
 	for _, b := range report.Budgets {
 		if b.Outcome == outcome.Failed && b.Error != nil {
-			events = append(events, about("budget/"+b.Name, b.UID).Failed(historyError(b.Error)))
+			events = append(events, failure("budget/"+b.Name, b.UID, b.Error))
 		}
 	}
 	for _, p := range report.StockPools {
 		if p.Outcome == outcome.Failed && p.Error != nil {
-			events = append(events, about(p.Summary().Object(), p.UID).Failed(historyError(p.Error)))
+			events = append(events, failure(p.Summary().Object(), p.UID, p.Error))
 		}
 	}
 	for _, d := range report.Decisions {
@@ -112,6 +120,14 @@ func refused(about history.About, d spotpool.Decision, why outcome.ErrorReport) 
 		Currency: string(d.Currency),
 		Offering: history.Offering{AvailabilityZone: d.Offering.AvailabilityZone, InstanceType: d.Offering.InstanceType, SubnetID: d.Offering.SubnetID},
 	}, historyError(&why))
+}
+
+// reasonsOf returns the reason of an error, if it has one.
+func reasonsOf(e *outcome.ErrorReport) reason.Reasons {
+	if e.Reason.IsZero() {
+		return nil
+	}
+	return reason.Reasons{e.Reason}
 }
 
 func historyError(e *outcome.ErrorReport) history.Error {

@@ -24,7 +24,7 @@ type Explanation struct {
 	SchemaVersion int `json:"schema_version"`
 	// When the objects were observed.
 	At time.Time `json:"at"`
-	// The location of the store.
+	// The location of the store. Empty for a reader of a part of it.
 	Store string `json:"store"`
 	// The named spot pools, as observed now.
 	SpotPools []spotpools.Description `json:"spot_pools"`
@@ -36,6 +36,16 @@ type Explanation struct {
 	Events []history.Event `json:"events"`
 	// Warnings that concern all objects.
 	Warnings []string `json:"warnings"`
+}
+
+// For returns the explanation as a reader of its objects may see it. Its events are theirs to select.
+func (x Explanation) For(reader reason.Renderer) Explanation {
+	if reader.Whole() {
+		return x
+	}
+	x.Store, x.Warnings, x.Events = "", []string{}, reason.Each(x.Events, reader)
+	x.SpotPools, x.Budgets, x.StockPools = visible(x.SpotPools, reader), visible(x.Budgets, reader), visible(x.StockPools, reader)
+	return x
 }
 
 // eventsFor is how far back the events of an explanation go, at least.
@@ -63,6 +73,10 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 	last, err := record.Load[declaration.RunSummary](ctx, w.Store, store.Statuses, lastRun)
 	if err != nil {
 		one.warnings.Add(lostSummary(err))
+	}
+	for n := range x.Budgets {
+		b := &x.Budgets[n]
+		b.Failing = last.Value.Failing.Of(b.Summary().Object())
 	}
 	for n := range x.SpotPools {
 		p := &x.SpotPools[n]

@@ -43,8 +43,8 @@ func (r *run) finishJobs(ctx context.Context, failed error, events []history.Eve
 	report := r.finished()
 	e := jobs.Ending{Interrupted: r.interrupted || ctx.Err() != nil, Done: r.whole(report, events), StockPool: report.stockPoolOf}
 	if failed != nil {
-		why := historyError(outcome.NewErrorReport(failed))
-		e.Failed = &why
+		why := outcome.NewErrorReport(failed)
+		e.Failed, e.Done.Reasons = new(historyError(why)), append(reasonsOf(why), e.Done.Reasons...)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishingJobs)
 	defer cancel()
@@ -81,8 +81,7 @@ func (r Report) stockPoolOf(uid string) (done jobs.Effect, applied bool, refused
 	switch {
 	case p.Outcome == outcome.Failed && p.Error != nil:
 		if p.Error.Class != errorclass.Transient {
-			why := historyError(p.Error)
-			refused = &why
+			done.Reasons, refused = reasonsOf(p.Error), new(historyError(p.Error))
 		}
 		return done, false, refused
 	case p.Status == nil || p.DeploymentUID == "" || p.ObservedGeneration == 0 || p.Outcome == outcome.Skipped:

@@ -2,12 +2,15 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
@@ -20,7 +23,7 @@ type StatusReport struct {
 	SchemaVersion int `json:"schema_version"`
 	// When the objects were observed.
 	At time.Time `json:"at"`
-	// The location of the store.
+	// The location of the store. Empty for a reader of a part of it.
 	Store string `json:"store"`
 	// The summary of the last run. Null if the store has none.
 	LastRun *declaration.RunSummary `json:"last_run"`
@@ -52,6 +55,33 @@ type StatusReport struct {
 	Orphans int `json:"-"`
 	// LastDay is how all went over the last day.
 	LastDay declaration.LastDay `json:"-"`
+}
+
+// For returns the state of the objects that a reader may see, and of the last run when it was and how it ended.
+func (r StatusReport) For(reader reason.Renderer) StatusReport {
+	if reader.Whole() {
+		return r
+	}
+	seen := StatusReport{SchemaVersion: r.SchemaVersion, At: r.At, Overdue: r.Overdue, LastDay: r.LastDay.For(reader), Warnings: []string{}}
+	if last := r.LastRun; last != nil {
+		seen.LastRun = &declaration.RunSummary{RunID: last.RunID, StartedAt: last.StartedAt, FinishedAt: last.FinishedAt, SucceededAt: last.SucceededAt}
+	}
+	seen.SpotPools, seen.Budgets, seen.StockPools = visible(r.SpotPools, reader), visible(r.Budgets, reader), visible(r.StockPools, reader)
+	seen.Complete()
+	return seen
+}
+
+// described is an object of a report.
+type described[D any] interface {
+	Summary() outcome.Summary
+	For(reader reason.Renderer) D
+}
+
+// visible returns the objects that a reader may see, as they may see them.
+func visible[D described[D]](list []D, reader reason.Renderer) []D {
+	return reason.Each(slices.DeleteFunc(slices.Clone(list), func(of D) bool {
+		return !reader.SeesObject(reason.Object(of.Summary().Object()))
+	}), reader)
 }
 
 // Status observes all that is declared, or what is named of it, without any lock,
@@ -150,9 +180,6 @@ func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
 	for n := range r.Budgets {
 		b := &r.Budgets[n]
 		b.Failing, b.PassedOver = summary.Failing.Of(b.Summary().Object()), summary.Skipped.Of(b.Summary().Object())
-		if b.Failing != nil {
-			b.LastRunError = b.Failing.Error.Message
-		}
 	}
 	for n := range r.SpotPools {
 		p := &r.SpotPools[n]

@@ -36,13 +36,13 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if b := look(); b.LastRunError != "the cluster cannot be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
-		t.Errorf("after a run that failed: %q, %s", b.LastRunError, b.Outcome)
+	if b := look(); b.Failing == nil || b.Failing.Error.Message != "the cluster cannot be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
+		t.Errorf("after a run that failed: %v, %s", b.Failing, b.Outcome)
 	}
 	delete(d.Cluster.Failing, "UID")
 	d.Run()
-	if b := look(); b.LastRunError != "" {
-		t.Errorf("after a run that did not: %q", b.LastRunError)
+	if b := look(); b.Failing != nil {
+		t.Errorf("after a run that did not: %v", b.Failing)
 	}
 }
 

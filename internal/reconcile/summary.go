@@ -47,8 +47,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	defer cancel()
 	old := r.lastSummary(ctx)
 	summary := old.Value.WithFailing()
-	met := historyError(outcome.NewErrorReport(failed))
-	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{r.met(history.Run, &met)}, all)
+	summary.Failing = summary.Failing.After(r.report.StartedAt, []declaration.Met{r.met(history.Run, outcome.NewErrorReport(failed))}, all)
 	summary.Starts = summary.Begun(r.report.StartedAt)
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
@@ -113,31 +112,26 @@ func (r *run) writeSummary(ctx context.Context, old record.Document[declaration.
 	return err
 }
 
-// met has the results of a run for the objects that it processed or skipped.
-type met struct {
+// meetings has the results of a run for the objects that it processed or skipped.
+type meetings struct {
 	processed, passedOver []declaration.Met
 	skipped               []string
 }
 
-func (r *run) meetings() met {
-	var m met
+func (r *run) meetings() meetings {
+	var m meetings
 	for _, s := range r.finished().Declarations() {
-		var failed *history.Error
-		if s.Error != nil {
-			e := historyError(s.Error)
-			failed = &e
-		}
 		switch s.Outcome {
 		case outcome.Skipped:
 			m.skipped = append(m.skipped, s.Object())
-			m.passedOver = append(m.passedOver, declaration.Met{Object: s.Object(), Error: failed})
+			m.passedOver = append(m.passedOver, met(s.Object(), s.Error))
 			continue
 		case outcome.Failed:
 			if r.interrupted { // it is unknown whether it would have
 				m.skipped = append(m.skipped, s.Object())
 				continue
 			}
-			m.processed = append(m.processed, r.met(s.Object(), failed))
+			m.processed = append(m.processed, r.met(s.Object(), s.Error))
 			continue
 		}
 		m.processed = append(m.processed, declaration.Met{Object: s.Object()})
@@ -146,9 +140,18 @@ func (r *run) meetings() met {
 }
 
 // met is the failure of an object, and whether the history lacks it.
-func (r *run) met(object string, failed *history.Error) declaration.Met {
-	unreported := slices.ContainsFunc(r.unreported, func(e history.Event) bool { return e.Object == object })
-	return declaration.Met{Object: object, Error: failed, Unreported: unreported}
+func (r *run) met(object string, failed *outcome.ErrorReport) declaration.Met {
+	of := met(object, failed)
+	of.Unreported = slices.ContainsFunc(r.unreported, func(e history.Event) bool { return e.Object == object })
+	return of
+}
+
+func met(object string, failed *outcome.ErrorReport) declaration.Met {
+	of := declaration.Met{Object: object}
+	if failed != nil {
+		of.Error, of.Reason = new(historyError(failed)), failed.Reason
+	}
+	return of
 }
 
 // FailedRun keeps in the store, and in its history, that a run could not begin, such as

@@ -73,6 +73,27 @@ type Job struct {
 	EventIDs []string `json:"event_ids,omitempty"`
 }
 
+// For returns the job as a reader of it may see it. Texts of the request are shown to its requester.
+func (j Job) For(reader reason.Renderer, name string) Job {
+	var why reason.Reason
+	if len(j.Reasons) > 0 {
+		why = j.Reasons[0]
+	}
+	j.Error, j.Reasons = j.Error.For(reader, why), reader.RedactAll(j.Reasons)
+	if j.RequestedBy == name {
+		return j
+	}
+	if g := j.Request.Grant; g != nil {
+		seen := *g
+		seen.Reason, j.Request.Grant = reader.Hide(g.Reason), &seen
+	}
+	if h := j.Request.Hold; h != nil {
+		seen := *h
+		seen.Reason, j.Request.Hold = reader.Hide(h.Reason), &seen
+	}
+	return j
+}
+
 // New returns a queued job.
 func New(id string, r Request, requester string, now time.Time) Job {
 	if r.StockPool != nil {

@@ -108,6 +108,12 @@ func (d Decision) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
+// For returns the decision as a reader of its pool may see it.
+func (d Decision) For(reader reason.Renderer) Decision {
+	d.Reasons = reader.RedactAll(d.Reasons)
+	return d
+}
+
 // Heading returns the decision's kind, object and reasons.
 func (d Decision) Heading() (kind, object string, reasons reason.Reasons) {
 	return string(d.Kind), d.Object, d.Reasons

@@ -13,6 +13,14 @@ import (
 // change.
 type Hold struct{ exception.Exception }
 
+// For returns the hold as a reader of its pool may see it.
+func (h *Hold) For(reader reason.Renderer) *Hold {
+	if h == nil {
+		return nil
+	}
+	return &Hold{h.Exception.For(reader)}
+}
+
 // Holds are those of one pool. One that expired stays until the history has its event.
 type Holds struct {
 	List []Hold `json:"holds"`

@@ -111,6 +111,12 @@ type Reason struct {
 	Why reason.Reason `json:"why"`
 }
 
+// For returns the reason as a reader of the pool may see it.
+func (r Reason) For(reader reason.Renderer) Reason {
+	r.Why = reader.Redact(r.Why)
+	return r
+}
+
 // Sentence returns the reason with its offering.
 func (r Reason) Sentence() reason.Reason {
 	if r.Offering == nil {

@@ -90,6 +90,12 @@ type Decision struct {
 // Verb returns the beginning of Summary.
 func (d Decision) Verb() wording.Verb { return d.Kind.Data().Verb }
 
+// For returns the decision as a reader of its stock pool may see it.
+func (d Decision) For(reader reason.Renderer) Decision {
+	d.Reasons = reader.RedactAll(d.Reasons)
+	return d
+}
+
 // Heading returns the decision's kind, object and reasons.
 func (d Decision) Heading() (kind, object string, reasons reason.Reasons) {
 	return string(d.Kind), d.Object, d.Reasons

@@ -45,13 +45,13 @@ func (d *Details) Nodes(n *decide.PoolNodes) {
 		d.Add(terminal.Dim, "nodes: ", n.String())
 	}
 	for _, notice := range n.Notices {
-		d.Add(terminal.Yellow, "notice: ", notice.String())
+		d.Add(terminal.Yellow, "notice: ", notice.InstanceID+": "+notice.Reason().String())
 	}
 	for at, drain := range n.Drains {
 		if at == drainsAtMost {
 			d.Add(terminal.Cyan, "drain: ", fmt.Sprintf("%d more", len(n.Drains)-at))
 			return
 		}
-		d.Add(terminal.Cyan, "drain: ", drain.InstanceID+": "+drain.String())
+		d.Add(terminal.Cyan, "drain: ", drain.InstanceID+": "+drain.Reason().String())
 	}
 }

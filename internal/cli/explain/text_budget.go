@@ -30,12 +30,12 @@ func (p *page) budget(e budgets.Description) {
 		p.say("a run would change nothing now")
 	}
 	for _, step := range e.Next {
-		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What))
+		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What.String()))
 	}
 	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
 	p.failure(e.Error)
-	if e.LastRunError != "" && (e.Error == nil || e.Error.Message != e.LastRunError) {
-		p.Add(terminal.Red, "failed: ", "in the last run: "+e.LastRunError)
+	if e.Failing != nil && (e.Error == nil || e.Error.Message != e.Failing.Error.Message) {
+		p.failing(e.Failing)
 	}
 	p.thresholds(e.Thresholds)
 	if u := e.UsageReport; u != nil {

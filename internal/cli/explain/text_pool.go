@@ -149,7 +149,7 @@ func (p *page) verdict(a decide.Appraisal, heldBack spotpool.Code) string {
 		return p.Style.Paint(terminal.Cyan, fmt.Sprintf("launch %d", a.Launches))
 	case a.Code != "":
 		words := strings.ReplaceAll(string(a.Code), "_", " ") + ": "
-		why := strings.Replace(strings.TrimPrefix(a.Why, words), ", cooling down until", " until", 1)
+		why := strings.Replace(strings.TrimPrefix(a.Why.String(), words), ", cooling down until", " until", 1)
 		return p.Style.Paint(terminal.Yellow, string(a.Code)) + ": " + why
 	case len(a.Cooldowns) > 0: // a cooldown does not exclude it
 		c := a.Cooldowns[0]
@@ -174,14 +174,14 @@ func (p *page) nodes(n *decide.PoolNodes) {
 
 // health adds the health of each instance as a node.
 func (p *page) health(list []decide.Standing) {
-	if !slices.ContainsFunc(list, func(s decide.Standing) bool { return s.AsNode != "" }) {
+	if !slices.ContainsFunc(list, func(s decide.Standing) bool { return len(s.AsNode) > 0 }) {
 		return
 	}
 	p.say("")
 	p.say("%s", p.Style.Paint(terminal.Bold, "nodes"))
 	for _, s := range list {
-		if s.AsNode != "" {
-			p.say("%s: %s", s.InstanceID, s.AsNode)
+		if len(s.AsNode) > 0 {
+			p.say("%s: %s", s.InstanceID, strings.Join(s.AsNode.Texts(), "; "))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (p *page) instances(e spotpools.Description) {
 		case s.Counted:
 			counts = "total"
 		}
-		add(spotpool.ChargeName(m.ChargeType), s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, s.Why)
+		add(spotpool.ChargeName(m.ChargeType), s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, strings.Join(s.Why.Texts(), "; "))
 	}
 	p.table(t, len(e.Standings), prices.Title(), "TYPE", "ZONE", "CHARGE")
 }

@@ -173,7 +173,7 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	t.Parallel()
 	pool := shortPool(t)
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
-	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), "terminates its instances")
+	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), reason.DeletionTerminates())
 	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}}, time.Local)
 	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)

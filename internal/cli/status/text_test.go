@@ -46,7 +46,7 @@ func budgetStatuses() []budgets.Description {
 		}
 		if b.Deleted {
 			s.Deleted, s.Phase = false, declaration.Deleting
-			s.Deletion = record.NewDeletion(s.Phase, clitest.At.Add(-5*time.Minute), "unblocks new pods, resumes what it paused and removes its record")
+			s.Deletion = record.NewDeletion(s.Phase, clitest.At.Add(-5*time.Minute), reason.DeletionLifts())
 		}
 		if b.UsageReport == nil && b.Outcome == outcome.Skipped {
 			s.Error = nil
@@ -75,7 +75,7 @@ func everyState(t *testing.T) reconcile.StatusReport {
 	a, b, c, d, e := &status.SpotPools[0], &status.SpotPools[1], &status.SpotPools[2], &status.SpotPools[3], &status.SpotPools[4]
 	a.Phase = declaration.Deleting
 	a.Counts = &spotpool.Counts{Capacity: 1, Total: 1, Shortfall: 3, Drifted: 1, HourlyPrice: clitest.Price(t, "1.90")}
-	a.Deletion = record.NewDeletion(a.Phase, clitest.At.Add(-2*time.Hour), "terminates its instances, and removes its record once they are gone")
+	a.Deletion = record.NewDeletion(a.Phase, clitest.At.Add(-2*time.Hour), reason.DeletionTerminates())
 	starting, failed := member("ins-aaaaaaa1", decide.Launching), member("ins-aaaaaaa2", decide.Failed)
 	starting.Drifted, starting.Protected, starting.ChargeType, starting.PublicIP = true, true, spotpool.OnDemand, "203.0.113.7"
 	failed.OperationError, failed.PrivateIP, failed.LaunchedAt, failed.Price = "no\nresources", "", time.Time{}, 0

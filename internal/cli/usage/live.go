@@ -38,7 +38,7 @@ func (o *options) live(ctx context.Context, names []string) error {
 	}
 	report := usage.NewReport(live, list)
 	if !o.session.JSON() { // JSON contains them
-		o.session.Warn(report.Warnings...)
+		o.session.Warn(report.Warnings.Texts()...)
 	}
 	if o.session.Output(process.CSV) {
 		err = o.session.Put(csvText(report.Pods, report.Listed))

@@ -191,8 +191,8 @@ func budgetState(b budgets.Description) (said, missing string) {
 		return "", "deletion in progress"
 	case b.UsageReport == nil:
 		return "", "no reconcile run has measured it yet"
-	case b.LastRunError != "":
-		return "", "the last run failed: " + b.LastRunError
+	case b.Failing != nil:
+		return "", "the last run failed: " + b.Failing.Error.Message
 	case !b.Untrusted.IsZero():
 		return "", b.Untrusted.String()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -31,8 +32,10 @@ func TestABudgetRecovers(t *testing.T) {
 			"below its limit, but still in effect: [freeze]"},
 		"too old": {12, func(s *budgets.Description) { s.Untrusted = reason.OtherVersion("its status is as of yesterday") },
 			"its status is as of yesterday"},
-		"not judged":  {12, func(s *budgets.Description) { s.UsageReport = nil }, "no reconcile run has measured it yet"},
-		"failed last": {12, func(s *budgets.Description) { s.LastRunError = "no cluster" }, "the last run failed: no cluster"},
+		"not judged": {12, func(s *budgets.Description) { s.UsageReport = nil }, "no reconcile run has measured it yet"},
+		"failed last": {12, func(s *budgets.Description) {
+			s.Failing = &declaration.Failing{Error: history.Error{Message: "no cluster"}}
+		}, "the last run failed: no cluster"},
 		"can't be read": {12, func(s *budgets.Description) {
 			s.Outcome, s.Error = outcome.Failed, &outcome.ErrorReport{Message: "damaged"}
 		}, "unknown: damaged"},

@@ -3,7 +3,6 @@ package budgets
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +27,7 @@ type Description struct {
 	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The declared window or period.
 	Window string `json:"window,omitempty"`
-	// The error of the last run. Everything else is then older.
-	LastRunError string `json:"last_run_error,omitempty"`
-	// The error of the last runs. Absent if the last one succeeded.
+	// The error of the last runs. Everything else is then older. Absent if the last one succeeded.
 	Failing *declaration.Failing `json:"failing,omitempty"`
 	// Why the last runs skipped the budget, such as another process with its lock.
 	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
@@ -77,7 +74,7 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 		status := statuses[d.Name]
 		status.Err = cmp.Or(unlisted, status.Err)
 		of := r.kind.describe(d, t.Record.Phase, status, granted, err)
-		of.Deletion = record.NewDeletion(t.Record.Phase, t.Record.UpdatedAt, "unblocks new pods, resumes what it paused and removes its record")
+		of.Deletion = record.NewDeletion(t.Record.Phase, t.Record.UpdatedAt, reason.DeletionLifts())
 		if why {
 			of.explain(d, r.kind.flow.now())
 		}
@@ -136,9 +133,28 @@ func endedGrants(ended []budget.Grant, now time.Time) (list reason.Reasons) {
 
 // untrusted returns why a status is not trusted.
 func untrusted(err error) reason.Reason {
-	var why *declaration.UntrustedError
-	if errors.As(err, &why) {
-		return why.Why
+	if why := reason.Of(err); !why.IsZero() {
+		return why
 	}
 	return reason.DocumentFailed(reason.Failure(err))
+}
+
+// For returns the budget as a reader of it may see it. Usage of an earlier declaration may count pods of other namespaces.
+func (b Description) For(reader reason.Renderer) Description {
+	b.Report = b.Report.For(reader)
+	b.Failing, b.PassedOver, b.Deletion = b.Failing.For(reader), b.PassedOver.For(reader), b.Deletion.For(reader)
+	if b.Superseded && !reader.Whole() {
+		b.Observed, b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = false, nil, nil, nil, 0
+	}
+	if b.Why != nil {
+		why := *b.Why
+		why.Decisions, why.Next = slices.Clone(why.Decisions), reason.Each(why.Next, reader)
+		for n, r := range why.Decisions {
+			if d, of := r.Decision.(budget.Decision); of {
+				why.Decisions[n].Decision, why.Decisions[n].Error = d.For(reader), r.Error.For(reader)
+			}
+		}
+		b.Why = &why
+	}
+	return b
 }

@@ -3,6 +3,7 @@ package budgets
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -148,6 +149,18 @@ type Report struct {
 // Summary returns the outcome of the budget.
 func (b Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "budget", Name: b.Name, Outcome: b.Outcome, Error: b.Error, Deleted: b.Deleted}
+}
+
+// For returns the budget as a reader of it may see it.
+func (b Report) For(reader reason.Renderer) Report {
+	b.Grants, b.Judged = reason.Each(b.Grants, reader), reason.Each(b.Judged, reader)
+	b.Effects = reason.Each(slices.DeleteFunc(slices.Clone(b.Effects), func(e budget.Effect) bool {
+		return e.Object != "" && !reader.SeesWorkload(e.Object)
+	}), reader)
+	b.Paused = slices.DeleteFunc(slices.Clone(b.Paused), func(p budget.PausedWorkload) bool { return !reader.SeesNamespace(p.Namespace) })
+	b.Withheld, b.Messages, b.Warnings = reader.Redact(b.Withheld), reader.RedactAll(b.Messages), reader.RedactAll(b.Warnings)
+	b.Error = b.Error.For(reader)
+	return b
 }
 
 // PlanDeletion shows a deletion that was finished on a draft as a planned one.

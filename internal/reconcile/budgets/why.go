@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -39,7 +40,13 @@ type Step struct {
 	// When it happens.
 	At time.Time `json:"at"`
 	// The change.
-	What string `json:"what"`
+	What reason.Reason `json:"what"`
+}
+
+// For returns the change as a reader of the budget may see it.
+func (s Step) For(reader reason.Renderer) Step {
+	s.What = reader.Redact(s.What)
+	return s
 }
 
 func (e *Description) explain(d budget.Declaration, now time.Time) {
@@ -76,21 +83,21 @@ func (e *Description) Update(r Report, decisions []outcome.Result) {
 		return
 	}
 	for _, g := range r.Grants {
-		e.Next = append(e.Next, Step{g.Until, "the grant of " + g.Hours() + " by " + g.Who + " ends, and lowers the limit"})
+		e.Next = append(e.Next, Step{g.Until, reason.NextGrantEnds(reason.Amount(g.GPUHours), reason.NewForeign(g.Who))})
 	}
 	exceeded := u.Exceeded != nil && *u.Exceeded
 	if exceeded && r.EnforceAt != nil && r.EnforceAt.After(u.AsOf) {
-		e.Next = append(e.Next, Step{*r.EnforceAt, "its grace period of " + e.Declared.GracePeriod + " ends, and its enforcement begins: " + string(r.Action)})
+		e.Next = append(e.Next, Step{*r.EnforceAt, reason.NextEnforcement(reason.Word(e.Declared.GracePeriod), reason.Word(r.Action))})
 	}
 	if !exceeded && u.ProjectedExhaustion != nil {
-		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, "its limit is reached, at the present rate"})
+		e.Next = append(e.Next, Step{*u.ProjectedExhaustion, reason.NextExhaustion()})
 	}
 	rolling := !u.WindowEnd.After(u.AsOf)
 	if rolling && u.RecoversAt != nil {
-		e.Next = append(e.Next, Step{*u.RecoversAt, "usage falls below the limit, if nothing more is used"})
+		e.Next = append(e.Next, Step{*u.RecoversAt, reason.NextRecovery()})
 	}
 	if !rolling {
-		e.Next = append(e.Next, Step{u.WindowEnd, "its period ends, and usage starts again from zero"})
+		e.Next = append(e.Next, Step{u.WindowEnd, reason.NextPeriod()})
 	}
 	slices.SortFunc(e.Next, func(a, b Step) int { return a.At.Compare(b.At) })
 }

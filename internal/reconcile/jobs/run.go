@@ -180,10 +180,18 @@ func (r *Run) result(ctx context.Context, c *claim, done Effect, err error) erro
 	case err == nil:
 		return r.complete(ctx, c, request.Succeeded, done, nil)
 	case RefusalOf(err) != "", r.late(c) && ctx.Err() == nil:
-		return r.complete(ctx, c, request.Failed, done, &history.Error{Message: err.Error()})
+		return r.complete(ctx, c, request.Failed, failed(done, err), &history.Error{Message: err.Error()})
 	}
 	r.warn(fmt.Errorf("the next run repeats job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
 	return nil
+}
+
+// failed adds the reason of an error to what was done.
+func failed(done Effect, err error) Effect {
+	if why := reason.Of(err); !why.IsZero() {
+		done.Reasons = append(done.Reasons, why)
+	}
+	return done
 }
 
 // complete records the result of a job.
@@ -284,7 +292,7 @@ func (r *Run) finishStockPool(ctx context.Context, c *claim, e Ending) error {
 	// The reason is recorded first: after a kill, the next run withdraws the pool, and does not
 	// create it.
 	value := c.Value
-	value.Error = refused
+	value.Error, value.Reasons = refused, done.Reasons
 	var err error
 	if c.stored, err = r.save(ctx, c.stored, value); err != nil {
 		return err
@@ -298,7 +306,7 @@ func (r *Run) withdraw(ctx context.Context, c *claim) error {
 		r.warn(fmt.Errorf("the next run withdraws job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
 		return nil
 	}
-	return r.complete(ctx, c, request.Failed, Effect{}, c.Value.Error)
+	return r.complete(ctx, c, request.Failed, Effect{Reasons: c.Value.Reasons}, c.Value.Error)
 }
 
 func (r *Run) warn(errs ...error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -54,6 +55,22 @@ type ErrorReport struct {
 	RequestID string `json:"request_id,omitempty"`
 	// The remedy, if known.
 	Remedy string `json:"remedy,omitempty"`
+	// The same as a reason. Absent if gpupool did not write the message.
+	Reason reason.Reason `json:"reason,omitzero"`
+}
+
+// For returns the error as a reader of its object may see it.
+func (e *ErrorReport) For(reader reason.Renderer) *ErrorReport {
+	if e == nil {
+		return nil
+	}
+	seen := *e
+	seen.Message, seen.Remedy = reader.Message(e.Reason, e.Message, e.Remedy)
+	if e.Remedy == remedies[e.Class] {
+		seen.Remedy = e.Remedy
+	}
+	seen.Reason = reader.Redact(e.Reason)
+	return &seen
 }
 
 // NewErrorReport returns the report of an error; nil for nil.
@@ -68,7 +85,10 @@ func NewErrorReport(err error) *ErrorReport {
 	} else if errors.As(err, &classed) {
 		report.Class = classed.ErrorClass()
 	}
-	report.Remedy = remedyOf(err, report.Class)
+	report.Remedy, report.Reason = remedyOf(err, report.Class), reason.Of(err)
+	if why := report.Reason; !why.IsZero() {
+		report.Message, report.Remedy = reason.Renderer{}.Message(why, "", report.Remedy)
+	}
 	return report
 }
 

@@ -16,21 +16,29 @@ type Deletion struct {
 	// Since is when it was begun.
 	Since time.Time `json:"since"`
 	// Next is the effect of the next gpupool reconcile on it.
-	Next string `json:"next"`
+	Next reason.Reason `json:"next"`
 }
 
 // NewDeletion returns the deletion that a record shows; nil if the record is in another
 // phase. next says what the next run does about it.
-func NewDeletion(phase declaration.Phase, updatedAt time.Time, next string) *Deletion {
+func NewDeletion(phase declaration.Phase, updatedAt time.Time, next reason.Reason) *Deletion {
 	if phase != declaration.Deleting {
 		return nil
 	}
 	return &Deletion{Since: updatedAt, Next: next}
 }
 
+// For returns the deletion as a reader of the object may see it.
+func (d *Deletion) For(reader reason.Renderer) *Deletion {
+	if d == nil {
+		return nil
+	}
+	return &Deletion{Since: d.Since, Next: reader.Redact(d.Next)}
+}
+
 // String returns since when the deletion is in progress, and what the next run does.
 func (d Deletion) String() string {
-	return fmt.Sprintf("since %s; the next run %s", wording.Instant(d.Since), d.Next)
+	return "since " + wording.Instant(d.Since) + "; " + reason.Renderer{}.Text(d.Next)
 }
 
 // Deletable is the record by which a thing is deleted that a state declares as d. The

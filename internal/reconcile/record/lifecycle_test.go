@@ -226,10 +226,10 @@ func TestDeletionByTheRecord(t *testing.T) {
 	if gone, err := l.Deletable(t.Context(), teamA(2)); err != nil || gone.Exists() {
 		t.Errorf("destroyed, it is %+v: %v", gone, err)
 	}
-	if d := record.NewDeletion(declaration.Active, noon, "waits"); d != nil {
+	if d := record.NewDeletion(declaration.Active, noon, reason.DeletionKeeps()); d != nil {
 		t.Errorf("active, its deletion is %s", d)
 	}
-	if d := record.NewDeletion(declaration.Deleting, noon, "waits"); d == nil || !strings.Contains(d.String(), "the next run waits") || !d.Since.Equal(noon) {
+	if d := record.NewDeletion(declaration.Deleting, noon, reason.DeletionKeeps()); d == nil || !strings.Contains(d.String(), "the next run keeps") || !d.Since.Equal(noon) {
 		t.Errorf("its deletion is %v", d)
 	}
 }

@@ -2,12 +2,12 @@ package spotpools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -118,16 +118,16 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 }
 
 // deletes says what a run does about a pool that is being deleted.
-func (t target) deletes() string {
+func (t target) deletes() reason.Reason {
 	switch {
 	case t.hold != nil:
-		return fmt.Sprintf("leaves it unchanged, since it is on hold %s", t.hold)
+		return reason.DeletionHeld(reason.Instant{Time: t.hold.Until})
 	case t.declaration.OnDestroy == spotpool.DestroyRetain:
-		return "removes its tags from its instances, which keep running, and then its record"
+		return reason.DeletionUntags()
 	case t.declaration.Nodes != nil:
-		return "drains its nodes, terminates its instances, and removes its record once they are gone"
+		return reason.DeletionDrains()
 	}
-	return "terminates its instances, and removes its record once they are gone"
+	return reason.DeletionTerminates()
 }
 
 // describe describes one pool. A non-nil err is why its region was not observed.
@@ -182,4 +182,17 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		Decisions: plan.Decisions, Machines: plan.Members, Cooldowns: plan.Journal.Cooldowns, Mixed: mixed(d, plan.Members),
 		Pending: new(len(plan.Journal.Pending)), Why: of.Why,
 	}
+}
+
+// For returns the pool as a reader of it may see it.
+func (s Description) For(reader reason.Renderer) Description {
+	s.Report = s.Report.For(reader)
+	s.Failing, s.PassedOver, s.Deletion = s.Failing.For(reader), s.PassedOver.For(reader), s.Deletion.For(reader)
+	s.Decisions, s.Machines = reason.Each(s.Decisions, reader), reason.Each(s.Machines, reader)
+	if s.Why != nil {
+		why := *s.Why
+		why.Offerings, why.Standings = reason.Each(why.Offerings, reader), reason.Each(why.Standings, reader)
+		s.Why = &why
+	}
+	return s
 }

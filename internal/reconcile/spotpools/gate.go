@@ -55,7 +55,7 @@ func (g gates) gateBy(ctx context.Context, d spotpool.Declaration, made map[stri
 			why = reason.BudgetUndeclared
 		}
 		blocked := why(reason.Object("budget/"+d.Budget), reason.Failure(err))
-		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: blocked}, &gateError{blocked, err}
+		return spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared != nil, Reason: blocked}, &reason.Error{Reason: blocked, Err: err}
 	}
 	if !status.Usage.Exceeded() {
 		return spotpool.Gate{}, nil
@@ -71,15 +71,6 @@ func exceededReason(s budget.Status) reason.Reason {
 	}
 	return reason.BudgetUsedUp(of, used, limit, at)
 }
-
-// gateError says why a gate is closed.
-type gateError struct {
-	why reason.Reason
-	err error
-}
-
-func (e *gateError) Error() string { return e.why.String() }
-func (e *gateError) Unwrap() error { return e.err }
 
 // budgetStatus returns the status of a budget, and its record.
 func (g gates) budgetStatus(ctx context.Context, name string, made map[string]budget.Status) (budget.Status, declaration.Budget, error) {

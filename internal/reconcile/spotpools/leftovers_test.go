@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest/faults"
@@ -140,7 +141,7 @@ func TestStatusOfADeletion(t *testing.T) {
 		t.Fatalf("the status is %+v, %v", status.SpotPools, err)
 	}
 	of := status.SpotPools[0].Deletion
-	if of == nil || of.Since.IsZero() || of.Next != "terminates its instances, and removes its record once they are gone" {
+	if of == nil || of.Since.IsZero() || !of.Next.Same(reason.DeletionTerminates()) {
 		t.Errorf("the deletion is %+v", of)
 	}
 	w.CleanRuns()

@@ -70,7 +70,7 @@ func (l *poolObservation) drainOf(id string) string {
 	}
 	for _, r := range l.plan.Nodes.Drains {
 		if r.InstanceID == id {
-			return r.String()
+			return r.Reason().String()
 		}
 	}
 	return ""

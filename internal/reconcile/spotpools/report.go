@@ -70,6 +70,25 @@ func (p Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "spot_pool", Name: p.Region + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
 }
 
+// For returns the pool as a reader of it may see it.
+func (p Report) For(reader reason.Renderer) Report {
+	p.Gate, p.Hold, p.Nodes = p.Gate.For(reader), p.Hold.For(reader), p.Nodes.For(reader)
+	p.ShortReasons = reason.Each(p.ShortReasons, reader)
+	if !reader.Whole() {
+		p.Short = p.ShortReasons.Brief()
+	}
+	p.Messages, p.Warnings, p.Error = reader.RedactAll(p.Messages), reader.RedactAll(p.Warnings), p.Error.For(reader)
+	return p
+}
+
+// For returns the gate as a reader of the pool may see it.
+func (g *GateReport) For(reader reason.Renderer) *GateReport {
+	if g == nil || reader.SeesObject(reason.Object("budget/"+g.Budget)) {
+		return g
+	}
+	return &GateReport{Budget: reader.Hide(g.Budget), Closed: g.Closed, Reason: reader.Redact(g.Reason)}
+}
+
 // PlanDeletion turns a deletion that was completed on a draft into a planned one.
 func (p *Report) PlanDeletion() {
 	if p.Deleted {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -112,11 +113,11 @@ func (r *Run) Describe(ctx context.Context, why bool) []Description {
 }
 
 // deletes says what a run does about a stock pool that is being deleted.
-func deletes(d stockpool.Declaration) string {
+func deletes(d stockpool.Declaration) reason.Reason {
 	if d.OnDestroy == stockpool.DestroyRetain {
-		return "keeps its Deployment and removes its record"
+		return reason.DeletionKeeps()
 	}
-	return "deletes its Deployment, and removes its record once its pods are gone"
+	return reason.DeletionClears()
 }
 
 // describe describes one stock pool; err is why nothing could be observed.
@@ -164,4 +165,26 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 		o.Budgets, o.Standings, o.Writers = p.covers, decide.Standings(p.situation()), drift.Writers(p.observation.Deployment)
 	}
 	return o
+}
+
+// For returns the stock pool as a reader of it may see it.
+func (o Description) For(reader reason.Renderer) Description {
+	o.Report, o.Arguments = o.Report.For(reader), o.Arguments.For(reader)
+	o.Failing, o.PassedOver, o.Deletion = o.Failing.For(reader), o.PassedOver.For(reader), o.Deletion.For(reader)
+	o.Decisions = reason.Each(o.Decisions, reader)
+	if o.Why != nil {
+		why := *o.Why
+		why.Declared, why.Standings = why.Declared.For(reader), reason.Each(why.Standings, reader)
+		why.Budgets = reason.Each(slices.DeleteFunc(slices.Clone(why.Budgets), func(c decide.Cover) bool { return !reader.SeesObject(reason.Object("budget/" + c.Budget)) }), reader)
+		o.Why = &why
+	}
+	return o
+}
+
+// For returns the arguments as a reader of the stock pool may see them.
+func (d Declared) For(reader reason.Renderer) Declared {
+	if d.Budget != "" && !reader.SeesObject(reason.Object("budget/"+d.Budget)) {
+		d.Budget = reader.Hide(d.Budget)
+	}
+	return d
 }

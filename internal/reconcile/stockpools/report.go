@@ -47,6 +47,17 @@ func (p Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "stock_pool", Name: p.Namespace + "/" + p.Name, Outcome: p.Outcome, Error: p.Error, Deleted: p.Deleted}
 }
 
+// For returns the stock pool as a reader of it may see it.
+func (p Report) For(reader reason.Renderer) Report {
+	if p.Status != nil {
+		status := *p.Status
+		status.Conditions = reason.Each(status.Conditions, reader)
+		p.Status = &status
+	}
+	p.Notices, p.Warnings, p.Error = reader.RedactAll(p.Notices), reader.RedactAll(p.Warnings), p.Error.For(reader)
+	return p
+}
+
 // PlanDeletion shows a deletion that finished on a draft as a planned one.
 func (p *Report) PlanDeletion() {
 	if p.Deleted {

@@ -3,9 +3,11 @@
 package usage
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -24,7 +26,14 @@ type Report struct {
 	Pods []Pod `json:"pods"`
 	Listed
 	// Everything that could not be measured.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
+}
+
+// For returns the usage as a reader of the pods may see it.
+func (r Report) For(reader reason.Renderer) Report {
+	r.Overlaps = slices.DeleteFunc(slices.Clone(r.Overlaps), func(name string) bool { return !reader.SeesObject(reason.Object("budget/" + name)) })
+	r.Grants, r.Warnings = reason.Each(r.Grants, reader), reader.RedactAll(r.Warnings)
+	return r
 }
 
 // Pod is a pod that held GPUs inside the window.
@@ -51,7 +60,7 @@ type Pod struct {
 func NewReport(live budgets.LiveUsage, l Listing) Report {
 	report := Report{
 		SchemaVersion: 1, Budget: live.Declaration.Name, UsageReport: budgets.NewUsageReport(live.Usage, live.At, live.ExceededSince),
-		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append([]string{}, live.Warnings.Texts()...),
+		Overlaps: live.Overlaps, Grants: live.Grants, Warnings: append(reason.Reasons{}, live.Warnings...),
 	}
 	pods := make([]Used, len(live.Pods))
 	for n := range live.Pods {

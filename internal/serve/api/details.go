@@ -80,8 +80,9 @@ func (a *api) explain(ctx context.Context, object string) (reconcile.Explanation
 	x.SpotPools = slices.DeleteFunc(slices.Clone(x.SpotPools), func(p spotpools.Description) bool { return p.Summary().Object() != object })
 	x.Budgets = slices.DeleteFunc(slices.Clone(x.Budgets), func(b budgets.Description) bool { return b.Summary().Object() != object })
 	x.StockPools = slices.DeleteFunc(slices.Clone(x.StockPools), func(p stockpools.Description) bool { return p.Summary().Object() != object })
-	if !v.all { // they are about any object
-		x.Warnings = []string{}
+	x.Events, err = filter(x.Events, func(e history.Event) (bool, error) { return v.seesEvent(ctx, &e) })
+	if err != nil {
+		return reconcile.Explanation{}, err
 	}
 	return visible(ctx, v, x)
 }
@@ -121,7 +122,7 @@ func (a *api) usage(ctx context.Context, in *usageQuestion) (usage.Report, error
 	if err != nil {
 		return usage.Report{}, err
 	}
-	return visibleUsage(ctx, v, usage.NewReport(live, listing.WithDefaults()))
+	return visible(ctx, v, usage.NewReport(live, listing.WithDefaults()))
 }
 
 // question checks that the user may read the usage, and returns what else they may read.
@@ -151,20 +152,6 @@ func (a *api) question(ctx context.Context, in *usageQuestion) (q budgets.Questi
 	}
 	v, err = a.view(ctx)
 	return budgets.Question{Declaration: d.WithDefaults()}, v, err
-}
-
-// visibleUsage removes the names of budgets that the user may not read.
-func visibleUsage(ctx context.Context, v *view, r usage.Report) (usage.Report, error) {
-	var err error
-	r.Overlaps = slices.DeleteFunc(slices.Clone(r.Overlaps), func(name string) bool {
-		sees, failed := v.sees(ctx, "budget/"+name)
-		err = cmp.Or(err, failed)
-		return !sees
-	})
-	if err != nil {
-		return r, err
-	}
-	return visible(ctx, v, r)
 }
 
 // historyQuestion selects events.

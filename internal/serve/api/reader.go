@@ -2,15 +2,12 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
@@ -40,24 +37,8 @@ func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
 	if err != nil || v.all {
 		return s.StatusReport, problemOf(err)
 	}
-	report, err := snapshot.Derive(s, overviewOf{v.user}, func(s *snapshot.Status) (reconcile.StatusReport, error) { return overview(ctx, v, s.StatusReport) })
+	report, err := snapshot.Derive(s, overviewOf{v.user}, func(s *snapshot.Status) (reconcile.StatusReport, error) { return visible(ctx, v, s.StatusReport) })
 	return report, problemOf(err)
-}
-
-func overview(ctx context.Context, v *view, report reconcile.StatusReport) (reconcile.StatusReport, error) {
-	mine := reconcile.StatusReport{
-		SchemaVersion: report.SchemaVersion, At: report.At, Store: report.Store, LastRun: report.LastRun, Overdue: report.Overdue, LastDay: report.LastDay,
-	}
-	var errs [3]error
-	mine.SpotPools, errs[0] = filter(report.SpotPools, func(p spotpools.Description) (bool, error) { return v.sees(ctx, p.Summary().Object()) })
-	mine.Budgets, errs[1] = filter(report.Budgets, func(b budgets.Description) (bool, error) { return v.sees(ctx, b.Summary().Object()) })
-	mine.StockPools, errs[2] = filter(report.StockPools, func(p stockpools.Description) (bool, error) { return v.sees(ctx, p.Summary().Object()) })
-	if err := errors.Join(errs[:]...); err != nil {
-		return mine, err
-	}
-	mine, err := visible(ctx, v, mine)
-	mine.Complete()
-	return mine, err
 }
 
 // Explain explains an object.
@@ -86,14 +67,6 @@ func (r *Reader) Jobs(ctx context.Context) (request.JobList, error) {
 		return request.JobList{}, problemOf(err)
 	}
 	list, err := r.visibleJobs(ctx, all, unreadable)
-	if err != nil {
-		return list, problemOf(err)
-	}
-	v, err := r.view(ctx)
-	if err != nil {
-		return list, problemOf(err)
-	}
-	list, err = visible(ctx, v, list)
 	return list, problemOf(err)
 }
 
@@ -110,7 +83,7 @@ func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.B
 	if err != nil {
 		return page.BudgetUsage{}, problemOf(err)
 	}
-	report, err := visibleUsage(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner, Top: ownersAtMost}.WithDefaults()))
+	report, err := visible(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner, Top: ownersAtMost}.WithDefaults()))
 	of := page.BudgetUsage{Report: report, Course: recorded.Course, Limit: recorded.Usage.Limit}
 	of.Unowned, of.Ended = pods(recorded.LiveUsage)
 	return of, problemOf(err)

@@ -208,10 +208,14 @@ func (a *api) visibleJobs(ctx context.Context, all []request.Job, unreadable []e
 	if err != nil {
 		return request.JobList{}, err
 	}
-	if all, err := a.seesAll(ctx); err != nil || !all {
-		return request.NewJobList(seen), err
+	v, err := a.view(ctx)
+	if err != nil || v.all {
+		return request.NewJobList(seen, unreadable...), err
 	}
-	return request.NewJobList(seen, unreadable...), nil
+	for n, job := range seen {
+		seen[n] = job.For(v.reader(ctx), v.user.Name)
+	}
+	return request.NewJobList(seen), v.err
 }
 
 func (a *api) job(ctx context.Context, id string) (request.Job, error) {
@@ -226,7 +230,11 @@ func (a *api) job(ctx context.Context, id string) (request.Job, error) {
 	if sees, err := seesJob(ctx, access.Get, job); err != nil || !sees {
 		return request.Job{}, orNotFound(err, id)
 	}
-	return job, nil
+	v, err := a.view(ctx)
+	if err != nil {
+		return request.Job{}, err
+	}
+	return job.For(v.reader(ctx), v.user.Name), v.err
 }
 
 func (a *api) cancel(ctx context.Context, id string) (request.Job, error) {

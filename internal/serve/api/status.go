@@ -33,7 +33,7 @@ type List struct {
 	SchemaVersion int `json:"schema_version"`
 	// When the objects were observed.
 	At time.Time `json:"at"`
-	// The location of the store.
+	// The location of the store. Empty for a reader of a part of it.
 	Store string `json:"store"`
 	// Warnings that concern all objects.
 	Warnings []string `json:"warnings"`
@@ -150,82 +150,47 @@ func orForbidden(err error) error {
 	return err
 }
 
-// header returns the part of a list that is not its objects. Warnings about all objects name any
-// of them, and so are for those who see all.
-func header(r reconcile.StatusReport, all bool) List {
-	of := List{SchemaVersion: r.SchemaVersion, At: r.At, Store: r.Store, Warnings: []string{}}
-	if all {
-		of.Warnings = append(of.Warnings, r.Warnings...)
-	}
-	return of
+// header returns the part of a list that is not its objects.
+func header(r reconcile.StatusReport) List {
+	return List{SchemaVersion: r.SchemaVersion, At: r.At, Store: r.Store, Warnings: append([]string{}, r.Warnings...)}
 }
 
-// everyone is the key of what those share who may read all objects of a kind.
+// everyone is the key of what those share who may read all objects.
 var everyone *access.User
 
 // list returns the list of the user. It is made once for each status: for all who may read all, and
 // for each other user. A user is valid for a while, so that a list does not outlive their rights.
-func list[T any](ctx context.Context, a *api, kind snapshot.Kind, resource string, build func(r reconcile.StatusReport, all bool) (T, error)) (*shared[T],
-	error) {
+func list[T any](ctx context.Context, a *api, kind snapshot.Kind, build func(r reconcile.StatusReport) T) (*shared[T], error) {
 	s, err := a.Source.Shared(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	user := access.UserOf(ctx)
-	all, err := user.Allows(ctx, access.Get, resource, "")
+	v, err := a.view(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if all {
-		return snapshot.DeriveAhead(s, everyone, func(s *snapshot.Status) (*shared[T], error) {
-			value, err := build(s.StatusReport, true)
-			if err != nil {
-				return nil, err
-			}
-			return newShared(value).ahead()
-		})
+	if v.all {
+		return snapshot.DeriveAhead(s, everyone, func(s *snapshot.Status) (*shared[T], error) { return newShared(build(s.StatusReport)).ahead() })
 	}
-	return snapshot.Derive(s, user, func(s *snapshot.Status) (*shared[T], error) {
-		value, err := build(s.StatusReport, false)
-		return newShared(value), err
+	return snapshot.Derive(s, v.user, func(s *snapshot.Status) (*shared[T], error) {
+		seen, err := visible(ctx, v, s.StatusReport)
+		return newShared(build(seen)), err
 	})
 }
 
 func (a *api) spotPools(ctx context.Context, _ *nothing) (*shared[SpotPools], error) {
-	return list(ctx, a, snapshot.SpotPools, access.SpotPools, func(r reconcile.StatusReport, all bool) (SpotPools, error) {
-		if !all {
-			return SpotPools{}, errForbidden
-		}
-		return SpotPools{header(r, all), r.SpotPools}, nil
-	})
+	if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, access.SpotPools, ""); err != nil || !sees {
+		return nil, orForbidden(err)
+	}
+	return list(ctx, a, snapshot.SpotPools, func(r reconcile.StatusReport) SpotPools { return SpotPools{header(r), r.SpotPools} })
 }
 
 func (a *api) budgets(ctx context.Context, _ *nothing) (*shared[Budgets], error) {
-	return list(ctx, a, snapshot.Budgets, access.Budgets, func(r reconcile.StatusReport, all bool) (Budgets, error) {
-		if all {
-			return Budgets{header(r, all), r.Budgets}, nil
-		}
-		seen, err := filter(r.Budgets, func(b budgets.Description) (bool, error) { return access.UserOf(ctx).SeesBudget(ctx, b.Selector) })
-		if err != nil {
-			return Budgets{}, err
-		}
-		return visibleList(ctx, a, Budgets{header(r, all), seen})
-	})
+	return list(ctx, a, snapshot.Budgets, func(r reconcile.StatusReport) Budgets { return Budgets{header(r), r.Budgets} })
 }
 
 func (a *api) stockPools(ctx context.Context, _ *nothing) (*shared[StockPools], error) {
-	return list(ctx, a, snapshot.StockPools, access.StockPools, func(r reconcile.StatusReport, all bool) (StockPools, error) {
-		if all {
-			return StockPools{header(r, all), r.StockPools}, nil
-		}
-		seen, err := filter(r.StockPools, func(p stockpools.Description) (bool, error) {
-			return access.UserOf(ctx).Allows(ctx, access.Get, access.StockPools, p.Namespace)
-		})
-		if err != nil {
-			return StockPools{}, err
-		}
-		return visibleList(ctx, a, StockPools{header(r, all), seen})
-	})
+	return list(ctx, a, snapshot.StockPools, func(r reconcile.StatusReport) StockPools { return StockPools{header(r), r.StockPools} })
 }
 
 // filter returns the items of a list that the user sees.
@@ -241,12 +206,4 @@ func filter[T any](all []T, sees func(T) (bool, error)) ([]T, error) {
 		}
 	}
 	return seen, nil
-}
-
-func visibleList[T any](ctx context.Context, a *api, list T) (T, error) {
-	v, err := a.view(ctx)
-	if err != nil {
-		return list, err
-	}
-	return visible(ctx, v, list)
 }

@@ -1,14 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
@@ -18,8 +18,8 @@ type view struct {
 	user    *access.User
 	all     bool // of all kinds and namespaces
 	budgets map[string]seenBudget
-	objects map[string][]string // all declared ones, by their names without region or namespace
-	known   map[string]bool     // answers, by object
+	known   map[string]bool // answers, by object
+	err     error           // of a question that the reader asked
 }
 
 type seenBudget struct {
@@ -28,7 +28,7 @@ type seenBudget struct {
 }
 
 func (a *api) view(ctx context.Context) (*view, error) {
-	v := &view{user: access.UserOf(ctx), known: map[string]bool{}, budgets: map[string]seenBudget{}, objects: map[string][]string{}}
+	v := &view{user: access.UserOf(ctx), known: map[string]bool{}, budgets: map[string]seenBudget{}}
 	var err error
 	if v.all, err = a.seesAll(ctx); err != nil || v.all {
 		return v, err
@@ -40,11 +40,30 @@ func (a *api) view(ctx context.Context) (*view, error) {
 	for _, b := range r.Budgets {
 		v.budgets[b.Name] = seenBudget{b.UID, b.Selector}
 	}
-	declared, err := a.Source.Declared(ctx)
-	for _, object := range declared {
-		v.objects[path.Base(object)] = append(v.objects[path.Base(object)], object)
+	return v, nil
+}
+
+// reader is the user as a reader of reasons. What could not be asked is not seen, and the view has the error.
+func (v *view) reader(ctx context.Context) reason.Renderer {
+	if v.all {
+		return reason.Renderer{}
 	}
-	return v, err
+	ask := func(sees bool, err error) bool {
+		v.err = cmp.Or(v.err, err)
+		return sees && err == nil
+	}
+	return reason.Renderer{
+		Sees:      func(o reason.Object) bool { return ask(v.sees(ctx, string(o))) },
+		Namespace: func(name string) bool { return ask(v.user.Allows(ctx, access.Get, access.Budgets, name)) },
+	}
+}
+
+// visible returns a response as the user may read it.
+func visible[T interface {
+	For(reader reason.Renderer) T
+}](ctx context.Context, v *view, response T) (T, error) {
+	seen := response.For(v.reader(ctx))
+	return seen, v.err
 }
 
 // sees reports whether the user may read an object.
@@ -92,30 +111,6 @@ func (v *view) seesEvent(ctx context.Context, e *history.Event) (bool, error) {
 	for _, subject := range slices.Concat(e.Pods, e.Workloads) {
 		if sees, err := v.user.Allows(ctx, access.Get, access.Budgets, subject.Namespace); !sees || err != nil {
 			return false, err
-		}
-	}
-	return true, nil
-}
-
-// words match what can be the name of an object.
-var words = regexp.MustCompile(`[-\p{L}\p{N}]+`)
-
-// names matches what stands before the name of an object.
-var names = regexp.MustCompile(`(?:[/"'` + "`" + `]|\b(?:pools?|budgets?|explain|history|usage|hold|release) )$`)
-
-// seesText reports whether a text names only objects that the user may read. A word that is the
-// name of several objects names them all. An ordinary word is a name only after a word for one. Anyone
-// can take an ordinary word as a name, and would hide texts of others.
-func (v *view) seesText(ctx context.Context, text string) (bool, error) {
-	for _, at := range words.FindAllStringIndex(text, -1) {
-		word := text[at[0]:at[1]]
-		if !strings.ContainsAny(word, "-0123456789") && !names.MatchString(text[max(0, at[0]-16):at[0]]) {
-			continue
-		}
-		for _, object := range v.objects[word] {
-			if sees, err := v.sees(ctx, object); err != nil || !sees {
-				return false, err
-			}
 		}
 	}
 	return true, nil

@@ -1,13 +1,12 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/markets"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Appraisal is the state of one offering, whether instances are missing or not.
@@ -35,8 +34,14 @@ type Appraisal struct {
 	Code spotpool.Code `json:"code,omitempty"`
 	// When that ends, if it does.
 	Until time.Time `json:"until,omitzero"`
-	// The same reason as text.
-	Why string `json:"why,omitempty"`
+	// The same as a reason.
+	Why reason.Reason `json:"why,omitzero"`
+}
+
+// For returns the appraisal as a reader of the pool may see it.
+func (a Appraisal) For(reader reason.Renderer) Appraisal {
+	a.Why = reader.Redact(a.Why)
+	return a
 }
 
 // Cost returns the hourly market price.
@@ -93,10 +98,10 @@ func appraise(v View, t Tally, index int, o spotpool.Offering, charge spotpool.C
 			why = more
 		}
 	}
-	a.Code, a.Until, a.Why = why.code, why.until, why.why.String()
+	a.Code, a.Until, a.Why = why.code, why.until, why.why
 	for _, r := range plan.Short { // in addition to the plan's launches elsewhere
 		if a.Code == "" && r.Offering != nil && *r.Offering == o && r.ChargeType == charge {
-			a.Code, a.Until, a.Why = r.Code, r.Until, r.Why.String()
+			a.Code, a.Until, a.Why = r.Code, r.Until, r.Why
 		}
 	}
 	return a
@@ -111,51 +116,60 @@ type Standing struct {
 	// Whether it counts toward the minimum.
 	Capacity bool `json:"capacity"`
 	// Why it counts, or does not.
-	Why string `json:"why"`
+	Why reason.Reasons `json:"why"`
 	// Its health as a node, and what follows. Absent for a pool without `nodes`.
-	AsNode string `json:"as_node,omitempty"`
+	AsNode reason.Reasons `json:"as_node,omitempty"`
+}
+
+// For returns the standing as a reader of the pool may see it.
+func (s Standing) For(reader reason.Renderer) Standing {
+	s.Why, s.AsNode = reader.RedactAll(s.Why), reader.RedactAll(s.AsNode)
+	return s
 }
 
 // Standing returns what the instance counts as in its pool.
 func (m Member) Standing(launchTimeout spotpool.Duration) Standing {
-	s := Standing{InstanceID: m.ID, Counted: m.counted(), Capacity: m.capacity()}
-	switch m.Condition {
-	case Running:
-		s.Why = "it runs"
-	case Launching:
-		s.Why = "it is starting, for less than the launch timeout of " + launchTimeout.String()
-		if !m.UnlistedUntil.IsZero() {
-			s.Why = fmt.Sprintf("its launch was accepted, and no listing shows it yet: it counts as lost from %s on", wording.Instant(m.UnlistedUntil))
-		}
-	case Stuck:
-		s.Why = "it has been starting for longer than the launch timeout of " + launchTimeout.String()
-	case Restricted:
-		s.Why = "it runs, but is restricted: expired or isolated"
-	case Stopped:
-		s.Why = "it is stopped"
-	case Isolated:
-		s.Why = "it is in the recycle bin, and will be destroyed"
-	case Failed:
-		s.Why = "its launch failed"
-	case Terminating:
-		s.Why = "it is terminating"
-	default:
-		s.Why = fmt.Sprintf("nothing is done to instances in the state %s", m.State)
-	}
+	s := Standing{InstanceID: m.ID, Counted: m.counted(), Capacity: m.capacity(), Why: reason.Reasons{m.state(launchTimeout)}}
 	if m.Ending {
-		s.Why += "; its termination was requested"
+		s.Why = append(s.Why, reason.InstanceEnding())
 	}
 	if m.Interrupted() {
-		s.Why += "; Tencent Cloud reclaims it at " + wording.Instant(m.TakenAt)
+		s.Why = append(s.Why, reason.InstanceReclaimed(reason.Instant{Time: m.TakenAt}))
 	}
 	if m.Replaced() {
-		s.Why += "; it is being replaced"
+		s.Why = append(s.Why, reason.InstanceReplaced())
 	}
 	if why := m.Protection(); why != "" {
-		s.Why += "; never terminated, because of " + why
+		s.Why = append(s.Why, reason.InstanceProtected(reason.Word(why)))
 	}
 	if m.Drifted {
-		s.Why += "; its configuration has drifted"
+		s.Why = append(s.Why, reason.InstanceDrifted())
 	}
 	return s
+}
+
+// state says what its condition means.
+func (m Member) state(launchTimeout spotpool.Duration) reason.Reason {
+	switch m.Condition {
+	case Running:
+		return reason.InstanceRuns()
+	case Launching:
+		if !m.UnlistedUntil.IsZero() {
+			return reason.InstanceUnlisted(reason.Instant{Time: m.UnlistedUntil})
+		}
+		return reason.InstanceStarts(reason.Duration(launchTimeout))
+	case Stuck:
+		return reason.InstanceStuck(reason.Duration(launchTimeout))
+	case Restricted:
+		return reason.InstanceRestricted()
+	case Stopped:
+		return reason.InstanceStopped()
+	case Isolated:
+		return reason.InstanceIsolated()
+	case Failed:
+		return reason.InstanceLaunchFailed()
+	case Terminating:
+		return reason.InstanceTerminating()
+	}
+	return reason.InstanceUnhandled(reason.Word(m.State))
 }

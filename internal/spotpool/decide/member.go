@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -66,6 +67,12 @@ type Member struct {
 	// certain.
 	Match node.Match `json:"-"`
 	Idle  bool       `json:"-"`
+}
+
+// For returns the member as a reader of the pool may see it.
+func (m Member) For(reader reason.Renderer) Member {
+	m.Drain, m.OperationError = m.Drain.For(reader), reader.Hide(m.OperationError)
+	return m
 }
 
 // Replaced reports whether it is being replaced.

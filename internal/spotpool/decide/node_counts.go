@@ -7,7 +7,6 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // PoolNodes is the health of a pool's instances as nodes.
@@ -39,12 +38,24 @@ type NoticeReport struct {
 	Reach node.Reach `json:"reach,omitzero"`
 }
 
-func (r NoticeReport) String() string {
-	text := fmt.Sprintf("%s: Tencent Cloud reclaims it at %s; its node is %s", r.InstanceID, wording.Instant(r.TakenAt), r.Node)
-	if !r.Reach.At.IsZero() {
-		text += "; " + r.Reach.String()
+// Reason says when Tencent Cloud reclaims the instance, and what the agent on its node reached.
+func (r NoticeReport) Reason() reason.Reason {
+	at, on := reason.Instant{Time: r.TakenAt}, reason.Node(r.Node)
+	if r.Reach.At.IsZero() {
+		return reason.NoticeAnnounced(at, on)
 	}
-	return text
+	return reason.NoticeAnnouncedReach(at, on, r.Reach.Reason())
+}
+
+// For returns the health as a reader of the pool may see it.
+func (n *PoolNodes) For(reader reason.Renderer) *PoolNodes {
+	if n == nil {
+		return nil
+	}
+	seen := *n
+	seen.ReplacingSuspended, seen.ReplacingAwaits = reader.Redact(n.ReplacingSuspended), reader.Redact(n.ReplacingAwaits)
+	seen.Drains = reason.Each(n.Drains, reader)
+	return &seen
 }
 
 // NodeStates counts instances by their health as nodes. Each counts once, and draining ones
@@ -97,55 +108,51 @@ type DrainReport struct {
 	Withdrawn bool `json:"notice_withdrawn,omitempty"`
 }
 
-// String says what happens to the instance and when, what blocks the drain, and how far it is.
-func (r DrainReport) String() string {
-	if r.Withdrawn {
-		return fmt.Sprintf("its interruption notice was withdrawn: the next run uncordons its node %s", r.Node)
+// Reason says what happens to the instance and when, what blocks the drain, and how far it is.
+func (r DrainReport) Reason() reason.Reason {
+	on, ended := reason.Node(r.Node), reason.Instant{Time: r.EndedAt}
+	switch {
+	case r.Withdrawn:
+		return reason.NoticeWithdrawn(on)
+	case r.Phase == node.Asked:
+		return reason.DrainAsked(on, reason.Instant{Time: r.AskedAt}, r.Why)
+	case r.Phase == node.Draining:
+		return reason.DrainProceeds(r.then(), r.left(), on, reason.Instant{Time: r.Since}, r.Why)
+	case r.Phase != node.Kept && !r.TakenAt.IsZero():
+		return reason.DrainBeforeReclaim(reason.Instant{Time: r.TakenAt}, on, r.left(), ended)
+	case r.Phase == node.Done:
+		return reason.DrainDone(on, ended, r.Why)
+	case r.Phase == node.TimedOut:
+		return reason.DrainTimedOut(on, ended, r.left(), r.Why)
 	}
-	switch r.Phase {
-	case node.Asked:
-		return fmt.Sprintf("its node %s will be drained, as requested at %s (%s)", r.Node, wording.Instant(r.AskedAt), r.Why)
-	case node.Draining:
-		return fmt.Sprintf("%s; %s; its node %s has been draining since %s (%s)", r.timeoutAction(), r.left(), r.Node, wording.Instant(r.Since), r.Why)
-	case node.Done, node.TimedOut:
-		if !r.TakenAt.IsZero() {
-			return fmt.Sprintf("at %s Tencent Cloud reclaims it; its node %s has had %s since %s", wording.Instant(r.TakenAt), r.Node, r.left(),
-				wording.Instant(r.EndedAt))
-		}
-	}
-	switch r.Phase {
-	case node.Done:
-		return fmt.Sprintf("the next run terminates it: its node %s was drained at %s (%s)", r.Node, wording.Instant(r.EndedAt), r.Why)
-	case node.TimedOut:
-		return fmt.Sprintf("the next run terminates it: the drain of its node %s timed out at %s with %s (%s)", r.Node, wording.Instant(r.EndedAt), r.left(),
-			r.Why)
-	case node.Kept:
-		return fmt.Sprintf("drain.on_timeout keeps it: it is not drained again before %s; the drain of its node %s timed out at %s with %s",
-			wording.Instant(r.Until), r.Node, wording.Instant(r.EndedAt), r.left())
-	}
-	return ""
+	return reason.DrainKept(reason.Instant{Time: r.Until}, on, ended, r.left())
 }
 
-func (r DrainReport) left() string {
-	text := fmt.Sprintf("%d %s left", r.Left, wording.Plural(r.Left, "pod", "pods"))
+func (r DrainReport) left() reason.Reason {
 	if len(r.Blocked) > 0 {
-		text += " (" + strings.Join(r.Blocked, ", ") + ")"
+		return reason.PodsRemainBlocked(reason.Count(r.Left), reason.NewForeign(strings.Join(r.Blocked, ", ")))
 	}
-	return text
+	return reason.PodsRemain(reason.Count(r.Left))
 }
 
-// timeoutAction says what happens to the instance when the drain times out.
-func (r DrainReport) timeoutAction() string {
-	at := "at " + wording.Instant(r.Until)
+// then says what happens to the instance when the drain times out.
+func (r DrainReport) then() reason.Reason {
+	at := reason.Instant{Time: r.Until}
 	switch {
 	case !r.TakenAt.IsZero():
-		return at + " Tencent Cloud reclaims it"
+		return reason.DrainEndsByReclaim(at)
 	case r.Until.IsZero():
-		return "its timeout starts once a run can request all evictions and list the remaining pods"
+		return reason.DrainTimeoutAwaits()
 	case r.OnTimeout == node.Keep:
-		return at + " it is kept with its pods"
+		return reason.DrainTimeoutKeeps(at)
 	}
-	return at + " it is terminated with its pods"
+	return reason.DrainTimeoutEnds(at)
+}
+
+// For returns the drain as a reader of the pool may see it.
+func (r DrainReport) For(reader reason.Renderer) DrainReport {
+	r.Drain = r.Drain.For(reader)
+	return r
 }
 
 // drainOf reports a member's drain; ok is false if there is none, or it is complete.

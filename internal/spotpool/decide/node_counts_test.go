@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,7 +91,7 @@ func forbidden(s decide.Situation) decide.Situation {
 func standing(s decide.Situation, id string) string {
 	for _, standing := range decide.Standings(s, decide.Decide(s)) {
 		if standing.InstanceID == id {
-			return standing.AsNode
+			return strings.Join(standing.AsNode.Texts(), "; ")
 		}
 	}
 	return "no such instance"

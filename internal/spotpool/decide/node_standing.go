@@ -1,14 +1,12 @@
 package decide
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Standings returns what each member of the plan of a situation counts as, and why.
@@ -17,7 +15,7 @@ func Standings(s Situation, plan Plan) []Standing {
 	var list []Standing
 	for _, m := range plan.Members {
 		standing := m.Standing(d.LaunchTimeout)
-		standing.AsNode = nodeStanding{plan: plan, nodes: d.Nodes, now: s.Now, Member: m}.String()
+		standing.AsNode = nodeStanding{plan: plan, nodes: d.Nodes, now: s.Now, Member: m}.reasons()
 		list = append(list, standing)
 	}
 	return list
@@ -30,69 +28,64 @@ type nodeStanding struct {
 	now   time.Time
 }
 
-// String returns its health, and what follows.
-func (n nodeStanding) String() string {
+// reasons are its health, and what follows.
+func (n nodeStanding) reasons() (list reason.Reasons) {
 	if n.nodes == nil || n.plan.Nodes == nil || !n.counted() {
-		return ""
+		return nil
 	}
-	var parts []string
 	if n.plan.Nodes.Observed {
-		parts = append(parts, n.health(), n.replacement())
+		list = append(list, n.health(), n.replacement())
 	}
 	for _, drain := range n.plan.Nodes.Drains {
 		if drain.InstanceID == n.ID {
-			parts = append(parts, drain.String())
+			list = append(list, drain.Reason())
 		}
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
+	return slices.DeleteFunc(list, reason.Reason.IsZero)
 }
 
-func (n nodeStanding) health() string {
+func (n nodeStanding) health() reason.Reason {
 	known, _ := n.plan.Journal.Of(n.ID)
 	status := known.Node
 	limits := n.nodes.Timeouts()
 	if n.Match.Standing == node.Contested {
-		return "its node is ambiguous, so it is not drained, replaced or terminated: " + n.Match.Why.String()
+		return reason.NodeContested(n.Match.Why)
 	}
-	switch n.Health {
+	switch until := (reason.Instant{Time: status.Until(limits, n.now)}); n.Health {
 	case node.Healthy:
-		text := fmt.Sprintf("its node %s is Ready", n.Node.Name)
 		if n.GPUPods != nil {
-			text += fmt.Sprintf(", with %d GPU %s", *n.GPUPods, wording.Plural(*n.GPUPods, "pod", "pods"))
+			return reason.NodeReadyPods(reason.Node(n.Node.Name), reason.Count(*n.GPUPods))
 		}
-		return text
+		return reason.NodeReady(reason.Node(n.Node.Name))
 	case node.Joining:
-		return fmt.Sprintf("it is not a Ready node yet, and must join by %s (join_timeout %s)", wording.Instant(status.Until(limits, n.now)),
-			n.nodes.JoinTimeout)
+		return reason.NodeJoins(until, reason.Duration(n.nodes.JoinTimeout))
 	case node.Unready:
-		return fmt.Sprintf("its node %s has not been Ready since %s, and must recover by %s (unhealthy_timeout %s)", status.Name, wording.Instant(status.Since),
-			wording.Instant(status.Until(limits, n.now)), n.nodes.UnhealthyTimeout)
+		return reason.NodeMustRecover(reason.Node(status.Name), reason.Instant{Time: status.Since}, until, reason.Duration(n.nodes.UnhealthyTimeout))
 	case node.Late, node.Unhealthy:
-		return failure(*n.nodes, n.Health, status.Name).String()
+		return failure(*n.nodes, n.Health, status.Name)
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // replacement says whether it is replaced, and why not.
-func (n nodeStanding) replacement() string {
+func (n nodeStanding) replacement() reason.Reason {
 	switch {
 	case slices.Contains(n.plan.Replacing, n.ID):
-		return "a run would replace it now"
+		return reason.ReplacedNow()
 	case n.Replaced():
-		return fmt.Sprintf("it has been marked for replacement since %s, and is terminated once its replacement works", wording.Instant(n.ReplacedSince))
+		return reason.ReplacementDue(reason.Instant{Time: n.ReplacedSince})
 	case !n.Health.Failed():
-		return ""
+		return reason.Reason{}
 	case !n.plan.Nodes.ReplacingSuspended.IsZero():
-		return "it is not replaced: replacement is suspended: " + n.plan.Nodes.ReplacingSuspended.String()
+		return reason.NotReplacedSuspended(n.plan.Nodes.ReplacingSuspended)
 	case !n.plan.Nodes.ReplacingAwaits.IsZero():
-		return "it is not replaced while " + n.plan.Nodes.ReplacingAwaits.String() + ": they may recover together"
+		return reason.NotReplacedAwaiting(n.plan.Nodes.ReplacingAwaits)
 	case n.plan.Hold != nil:
-		return "it is not replaced while the pool is on hold"
+		return reason.NotReplacedOnHold()
 	case n.plan.Gate.Closed:
-		return "it is not replaced while launches are blocked"
+		return reason.NotReplacedBlocked()
 	case n.Protection() != "":
-		return "it is not replaced while it is protected"
+		return reason.NotReplacedProtected()
 	}
-	return fmt.Sprintf("it is not replaced yet: a run begins at most %d %s", n.nodes.MaxReplacementsPerRun,
-		wording.Plural(n.nodes.MaxReplacementsPerRun, "replacement", "replacements"))
+	return reason.NotReplacedYet(reason.Count(n.nodes.MaxReplacementsPerRun))
 }

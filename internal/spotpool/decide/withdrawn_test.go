@@ -28,7 +28,7 @@ func TestAWithdrawnNoticeIsReported(t *testing.T) {
 		p = decide.Decide(s)
 		s.Journal = p.Journal
 		shouldDecide(t, p, "uncordon ins-2, the node node-ins-2")
-		if len(p.Nodes.Drains) != 1 || !strings.Contains(p.Nodes.Drains[0].String(), "was withdrawn: the next run uncordons its node node-ins-2") {
+		if len(p.Nodes.Drains) != 1 || !strings.Contains(p.Nodes.Drains[0].Reason().String(), "was withdrawn: the next run uncordons its node node-ins-2") {
 			t.Errorf("the drains are %v", p.Nodes.Drains)
 		}
 	}
@@ -72,7 +72,7 @@ func TestALaunchThatIsNotListedSaysSo(t *testing.T) {
 	p := decide.Decide(s)
 	shouldDecide(t, p)
 	standings := decide.Standings(s, p)
-	if len(standings) != 1 || !strings.Contains(standings[0].Why, "no listing shows it yet: it counts as lost from 2026-03-01T12:02:00Z on") {
+	if len(standings) != 1 || !strings.Contains(standings[0].Why[0].String(), "no listing shows it yet: it counts as lost from 2026-03-01T12:02:00Z on") {
 		t.Errorf("the standings are %+v", standings)
 	}
 	if p.Capacity != 1 || !p.Members[0].UnlistedUntil.Equal(noon.Add(2*time.Minute)) {

@@ -45,6 +45,12 @@ type Cover struct {
 	Reason reason.Reason `json:"reason,omitzero"`
 }
 
+// For returns the cover as a reader of the stock pool and the budget may see it.
+func (c Cover) For(reader reason.Renderer) Cover {
+	c.Reason = reader.Redact(c.Reason)
+	return c
+}
+
 // Plan is the output of Decide.
 type Plan struct {
 	Result

@@ -20,6 +20,12 @@ type Standing struct {
 	Why reason.Reason `json:"why,omitzero"`
 }
 
+// For returns the standing as a reader of the stock pool may see it.
+func (s Standing) For(reader reason.Renderer) Standing {
+	s.Why = reader.Redact(s.Why)
+	return s
+}
+
 // CountsAs is the category of a pod.
 type CountsAs string
 

@@ -63,6 +63,12 @@ type Condition struct {
 	Rooms reason.Reasons `json:"rooms,omitempty"`
 }
 
+// For returns the condition as a reader of the stock pool may see it.
+func (c Condition) For(reader reason.Renderer) Condition {
+	c.Message, c.Rooms = reader.Redact(c.Message), reader.RedactAll(c.Rooms)
+	return c
+}
+
 // Text returns the details for a reader of the whole installation, each on a line of its own.
 func (c Condition) Text() string {
 	return strings.Join(append([]string{c.Message.String()}, c.Rooms.Texts()...), "\n")
