@@ -98,6 +98,7 @@ var rooms = map[string]struct {
 		module + "internal/stockpool", module + "internal/stockpool/drift", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
 	"internal/notification": {pure: true, may: []string{
+		module + "internal/reason",
 		module + "internal/budget", module + "internal/duration", module + "internal/history", module + "internal/problem", module + "internal/wording",
 	}},
 	"internal/request": {pure: true, may: []string{
@@ -116,7 +117,7 @@ var rooms = map[string]struct {
 		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/reconcile/budgets", module + "internal/reconcile/spotpools", module + "internal/reconcile/stockpools",
-		module + "internal/reconcile/notifications",
+		module + "internal/notification", module + "internal/reconcile/notifications",
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/jobs", module + "internal/request",
 		module + "internal/exception", module + "internal/errorclass",
 		module + "internal/spotpool", module + "internal/budget", module + "internal/stockpool",
@@ -235,7 +236,7 @@ var rooms = map[string]struct {
 		"github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},
 	"internal/notice":            {may: []string{module + "internal/node"}},
-	"internal/notify":            {may: []string{module + "internal/notification", module + "internal/history"}},
+	"internal/notify":            {may: []string{module + "internal/notification", module + "internal/history", module + "internal/reason"}},
 	"internal/notify/notifytest": {may: []string{module + "internal/notification"}},
 	"internal/serve": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/api", module + "internal/serve/page", module + "internal/serve/snapshot",

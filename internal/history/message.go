@@ -12,7 +12,18 @@ import (
 
 // Message returns what happened, without the kind and the object, on one line. at writes times. The
 // text contains names that tenants chose: escape it for where it goes.
-func (e *Event) Message(at func(time.Time) string) string {
+func (e *Event) Message(at func(time.Time) string) string { return e.message(at, reason.Reason.String) }
+
+// Brief returns Message without remedies. The renderer has a format of times.
+func (e *Event) Brief(by reason.Renderer) string { return e.message(by.Instant, by.Text) }
+
+func (e *Event) message(at func(time.Time) string, say func(reason.Reason) string) string {
+	first := func() string {
+		if len(e.Reasons) == 0 {
+			return ""
+		}
+		return say(e.Reasons[0])
+	}
 	switch e.Kind {
 	case Launch:
 		return fmt.Sprintf("%d %s%s", e.Count, chargeName(e), offering(e))
@@ -21,20 +32,20 @@ func (e *Event) Message(at func(time.Time) string) string {
 	case Lost:
 		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
 	case Reclaim: // and how many pods were deleted before, if that is known
-		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, e.Reasons[min(1, len(e.Reasons)):].Texts()), "; ")
+		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, said(e.Reasons[min(1, len(e.Reasons)):], say)), "; ")
 	case Begin, End, Detach:
 		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case Join, Replace, Notice, Withdrawn, Drain, Drained, Uncordon,
 		DeleteNode:
-		return nodeText(e, at)
+		return nodeText(e, at, first)
 	case Terminate, Adopt:
 		return several(e.Count, e.InstanceIDs)
 	case Revert:
-		return revertText(e.Reasons)
+		return revertText(e.Reasons, say)
 	case Scale:
-		return strings.Join(e.Reasons.Texts(), "; ")
+		return strings.Join(said(e.Reasons, say), "; ")
 	case Freeze, Frozen, Pause, Paused, Resume, Evict, Evicted:
-		return enforcement(e)
+		return enforcement(e, first)
 	case Threshold:
 		return fmt.Sprintf("%d%%", e.Threshold)
 	case Price:
@@ -42,9 +53,9 @@ func (e *Event) Message(at func(time.Time) string) string {
 	case Failed, RunFailed, Loss:
 		return fault(e.Error)
 	case Grant, Hold:
-		return strings.TrimSpace("until " + at(e.Until) + " by " + e.Actor + ": " + first(e.Reasons))
+		return strings.TrimSpace("until " + at(e.Until) + " by " + e.Actor + ": " + first())
 	}
-	return first(e.Reasons)
+	return first()
 }
 
 // Cost returns the price of an event with its currency; empty if it has none.
@@ -56,14 +67,14 @@ func (e *Event) Cost() string {
 }
 
 // enforcement describes the target and the outcome of an enforcement.
-func enforcement(e *Event) string {
+func enforcement(e *Event, first func() string) string {
 	how := effect(e)
 	parts := []string{namesOf(slices.Concat(e.Workloads, e.Pods)), how}
 	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
-		parts = []string{how, first(e.Reasons)}
+		parts = []string{how, first()}
 	}
 	if (e.Kind == Paused || e.Kind == Evicted) && how == "ineffective" && parts[0] != how {
-		parts = append(parts, first(e.Reasons))
+		parts = append(parts, first())
 	}
 	if e.Kind == Frozen && how == "" {
 		parts = []string{"new GPU pods are blocked"}
@@ -80,7 +91,7 @@ func effect(e *Event) string {
 }
 
 // revertText describes the reverted changes of a workload and their authors.
-func revertText(reasons reason.Reasons) string {
+func revertText(reasons reason.Reasons, say func(reason.Reason) string) string {
 	var by string
 	var changes []string
 	for _, r := range reasons {
@@ -88,7 +99,7 @@ func revertText(reasons reason.Reasons) string {
 			by = who + ": "
 			continue
 		}
-		changes = append(changes, strings.TrimPrefix(r.String(), "spec.template.spec.containers[0]."))
+		changes = append(changes, strings.TrimPrefix(say(r), "spec.template.spec.containers[0]."))
 	}
 	return by + strings.Join(changes, "; ")
 }
@@ -108,7 +119,7 @@ func writers(r reason.Reason) string {
 }
 
 // nodeText describes an event of an instance as a node.
-func nodeText(e *Event, at func(time.Time) string) string {
+func nodeText(e *Event, at func(time.Time) string, first func() string) string {
 	text := strings.Join(e.InstanceIDs, " ")
 	if e.Node != "" {
 		text += ", node " + e.Node
@@ -121,7 +132,7 @@ func nodeText(e *Event, at func(time.Time) string) string {
 	case effect(e) != "":
 		text += ": " + effect(e)
 	}
-	if why := first(e.Reasons); why != "" {
+	if why := first(); why != "" {
 		text += ": " + why
 	}
 	return text
@@ -171,9 +182,11 @@ func namesOf(list []Identity) string {
 	return strings.Join(names, " ")
 }
 
-func first(list reason.Reasons) string {
-	if len(list) == 0 {
-		return ""
+// said returns the texts of reasons.
+func said(list reason.Reasons, say func(reason.Reason) string) []string {
+	texts := make([]string, len(list))
+	for n, r := range list {
+		texts[n] = say(r)
 	}
-	return list[0].String()
+	return texts
 }

@@ -20,11 +20,11 @@ func condition(e *history.Event) (of string, ends bool) {
 	}
 	for _, begins := range endings {
 		if kind == begins {
-			return e.Object + "/" + string(kind) + instanceOf(e), ends
+			return ConditionOf(e.Object, kind) + instanceOf(e), ends
 		}
 	}
 	if kind.Trouble() {
-		return e.Object + "/" + string(kind), false
+		return ConditionOf(e.Object, kind), false
 	}
 	return "", false
 }

@@ -40,6 +40,8 @@ type Schedule struct {
 	Zone        *time.Location
 	// Lifetime is how long an alert of a lasting condition fires without another message.
 	Lifetime time.Duration
+	// Present is what the run found about lasting conditions. Alerts are repeated with it.
+	Present Present
 }
 
 // Next returns the message to send at a moment, if any. An attempt of it has to be recorded before,
@@ -70,7 +72,7 @@ func (s Schedule) Next(j Journal, now time.Time) (m Message, ok bool) {
 		m.LeftOut = j.LeftOut
 	}
 	if d.Type == Alertmanager && now.Sub(j.DeliveredAt).Abs() >= refreshEvery { // which forgets alerts that are not repeated
-		m.Open = j.repeats(m.Lines, now.Add(-s.Lifetime))
+		m.Open = s.repeats(j, m.Lines, now.Add(-s.Lifetime))
 	}
 	return m, len(m.Lines)+len(m.Open) > 0
 }
@@ -114,7 +116,7 @@ func crowded(t Type, uid string, now time.Time) bool {
 
 // repeats returns the lasting conditions, and those that ended since a time. Alertmanager ignores an
 // end that is later than its own clock, so the end is repeated, too.
-func (j Journal) repeats(except []Line, endedSince time.Time) []Line {
+func (s Schedule) repeats(j Journal, except []Line, endedSince time.Time) []Line {
 	var lines []Line
 	for _, of := range slices.Sorted(maps.Keys(j.Conditions)) {
 		c := j.Conditions[of]
@@ -123,7 +125,7 @@ func (j Journal) repeats(except []Line, endedSince time.Time) []Line {
 		}
 		switch l := c.Line; {
 		case c.open():
-			lines = append(lines, l)
+			lines = append(lines, s.Present.update(l, s.Zone))
 		case c.ResolvedAt.After(endedSince):
 			l.At, l.Resolved = c.ResolvedAt, true
 			lines = append(lines, l)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,8 +185,8 @@ func TestProblemsAreReportedOnce(t *testing.T) {
 		w.run(fault{killedAt: -1}, func(string) bool { return fails })
 	}
 	want := []string{
-		"gpupool: spot_pool/ap-singapore/train: failed", "gpupool: spot_pool/ap-singapore/train: no longer failing",
-		"gpupool: spot_pool/ap-singapore/train: failed", "gpupool: spot_pool/ap-singapore/train: no longer failing",
+		"gpupool: error: spot_pool/ap-singapore/train: failed", "gpupool: resolved: spot_pool/ap-singapore/train: no longer failing",
+		"gpupool: error: spot_pool/ap-singapore/train: failed", "gpupool: resolved: spot_pool/ap-singapore/train: no longer failing",
 	}
 	if got := w.titles(); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
@@ -375,7 +376,7 @@ func TestTimesAreInTheTimeZone(t *testing.T) {
 	why := reason.OtherVersion("used since 2030-01-07T08:30:00Z, not 2030-99-99T08:30:00Z")
 	about := history.About{At: begin, Object: "budget/team-a", Reasons: reason.Reasons{why}}
 	j, _ := c.Claim(notification.New(d, begin), []history.Event{about.Since(history.Exceeded, begin)})
-	if want := "used since 2030-01-07 16:30 CST, not 2030-99-99T08:30:00Z"; len(j.Pending) != 1 || j.Pending[0].Text != want {
+	if want := "used since 2030-01-07 16:30 +08:00, not 2030-99-99T08:30:00Z"; len(j.Pending) != 1 || j.Pending[0].Text != want {
 		t.Errorf("the lines are %+v, want %q", j.Pending, want)
 	}
 }
@@ -390,7 +391,7 @@ func TestThresholdsAndObjectsSelectEvents(t *testing.T) {
 		}
 	}
 	w.run(fault{killedAt: -1}, nil)
-	if got := w.titles(); !slices.Equal(got, []string{"gpupool: budget/team-a: threshold"}) {
+	if got := w.titles(); !slices.Equal(got, []string{"gpupool: warning: budget/team-a: threshold"}) {
 		t.Errorf("sent %q", got)
 	}
 }
@@ -406,7 +407,7 @@ func TestJournalsAreBounded(t *testing.T) {
 		for i := range 500 {
 			name := fmt.Sprintf("spot_pool/ap-singapore/%050d", i)
 			w.add(w.about(name).Instance(history.Reclaim, history.Instance{ID: fmt.Sprintf("ins-%d-%d", n, i)}))
-			w.add(w.about(name).Failed(history.Error{Message: fmt.Sprintf("%0600d", i)}))
+			w.add(w.about(name).Failed(history.Error{Message: fmt.Sprintf("%0600d", i), RequestID: "r-1", Remedy: strings.Repeat("grant ", 100)}))
 		}
 		w.run(fault{killedAt: -1, lost: true}, nil)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Journal is what a notification remembers between runs. An event is claimed in it before its
@@ -75,8 +75,6 @@ const (
 	Lookback = 8 * 24 * time.Hour
 	// quietFor is how long a problem may pause until it is reported again.
 	quietFor = time.Hour
-	// longestLine is in bytes.
-	longestLine = 600
 )
 
 // New returns the journal of a new notification.
@@ -91,6 +89,8 @@ type Claimer struct {
 	Now         time.Time
 	// Failing reports whether an object failed in this run. Nil if the run did not reconcile all.
 	Failing func(object string) bool
+	// Present is what this run found about lasting conditions.
+	Present Present
 }
 
 // Kinds are the kinds of events that it needs.
@@ -153,11 +153,8 @@ func (k *claim) event(e *history.Event) {
 	if !k.Declaration.Selects(e) {
 		return
 	}
-	here := func(t time.Time) string { return timeIn(k.Zone, t) }
-	l := Line{
-		ID: e.ID, At: e.At, Kind: e.Kind, Object: e.Object, Severity: SeverityOf(e.Kind), ClaimedAt: k.Now,
-		Text: Cut(wording.Instants(e.Message(here), here), longestLine),
-	}
+	l := Line{ID: e.ID, At: e.At, Kind: e.Kind, Object: e.Object, Severity: SeverityOf(e.Kind), ClaimedAt: k.Now}
+	l.Text, l.Remedy = account(e, k.Zone)
 	of, ends := condition(e)
 	old, known := k.journal.Conditions[of]
 	switch {
@@ -178,6 +175,7 @@ func (k *claim) event(e *history.Event) {
 		return
 	default:
 		l.Condition = of
+		l = k.Present.update(l, k.Zone)
 		k.journal.Conditions[of] = Condition{Line: l, LastAt: e.At}
 	}
 	k.add(l)
@@ -201,7 +199,7 @@ func (k *claim) close(of string, at time.Time) {
 func (k *claim) destroyed(e *history.Event) {
 	for of, c := range k.open() {
 		if c.Line.Object == e.Object && !e.At.Before(c.Line.At) {
-			k.end(of, e.At, "it was destroyed")
+			k.end(of, e.At, reason.ObjectDestroyed())
 		}
 	}
 }
@@ -213,11 +211,11 @@ func (k *claim) resolve() {
 		failed := kind == history.Failed || kind == history.RunFailed
 		switch {
 		case !k.Declaration.about(c.Line.Object):
-			k.end(of, k.Now, "it is no longer selected")
+			k.end(of, k.Now, reason.Deselected())
 		case failed && k.Failing != nil && !k.Failing(c.Line.Object):
-			k.end(of, k.Now, "")
+			k.end(of, k.Now)
 		case kind == history.Refused && k.Now.Sub(c.LastAt) >= quietFor:
-			k.end(of, k.Now, "no launch was refused for an hour")
+			k.end(of, k.Now, reason.NotRefusedFor(reason.Duration(quietFor)))
 		}
 	}
 }
@@ -234,14 +232,15 @@ func (k *claim) open() func(func(string, Condition) bool) {
 }
 
 // end closes a condition, and reports it: a failure to all, others only to receivers of alerts.
-func (k *claim) end(of string, at time.Time, why string) {
+func (k *claim) end(of string, at time.Time, why ...reason.Reason) {
 	c := k.journal.Conditions[of]
 	k.close(of, at)
 	if c.Line.Kind != history.Failed && c.Line.Kind != history.RunFailed && !k.Declaration.Type.Alerts() {
 		return
 	}
 	l := c.Line
-	l.ID, l.At, l.Resolved, l.Text, l.ClaimedAt = hashOf(l.ID, "resolved", at.UTC().Format(time.RFC3339)), at, true, why, k.Now
+	l.ID, l.At, l.Resolved, l.ClaimedAt = hashOf(l.ID, "resolved", at.UTC().Format(time.RFC3339)), at, true, k.Now
+	l.Text, l.Remedy = written("", why, k.Zone)
 	k.add(l)
 }
 
@@ -341,16 +340,4 @@ func latest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// timeIn formats a time for texts. Nil is UTC.
-func timeIn(zone *time.Location, t time.Time) string {
-	return t.In(zoneOr(zone)).Format("2006-01-02 15:04 MST")
-}
-
-func zoneOr(zone *time.Location) *time.Location {
-	if zone == nil {
-		return time.UTC
-	}
-	return zone
 }

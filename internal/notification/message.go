@@ -1,12 +1,13 @@
 package notification
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Severity says how urgent an event is.
@@ -44,6 +45,7 @@ type Line struct {
 	Object   string       `json:"object"`
 	Severity Severity     `json:"severity"`
 	Text     string       `json:"text"`
+	Remedy   string       `json:"remedy,omitempty"`
 	// Condition identifies a lasting condition that the event begins or, if Resolved, ends, such as
 	// "budget/team-a/exceeded". Empty for an event that only happens.
 	Condition string `json:"condition,omitempty"`
@@ -78,34 +80,66 @@ type Message struct {
 	PageURL string
 }
 
-// Title returns one line about the message.
+// words writes the codes of this package. Their arguments are words and numbers.
+var words reason.Renderer
+
+// Title returns one line about the message. Of several events, it names the most urgent one.
 func (m Message) Title() string {
+	const product = "gpupool: "
 	switch {
 	case m.Test:
-		return "gpupool: test of the notification " + m.Notification
-	case len(m.Lines) == 1:
-		return "gpupool: " + m.Lines[0].title()
+		return product + words.Text(reason.TestMessage(reason.Word(m.Notification)))
+	case len(m.Lines) == 0:
+		return product + words.Text(reason.EventCount(reason.Count(m.LeftOut)))
 	}
-	return "gpupool: " + wording.Count(len(m.Lines)+m.LeftOut, "event")
+	first := slices.MaxFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	title := first.title()
+	if more := len(m.Lines) - 1 + m.LeftOut; more > 0 {
+		title = reason.AndMoreEvents(title, reason.Count(more))
+	}
+	return product + first.level() + ": " + words.Text(title)
 }
 
-func (l Line) title() string {
-	what := strings.ReplaceAll(string(l.Kind), "_", " ")
-	switch {
-	case l.Resolved && l.Kind.Trouble():
-		what = "no longer " + map[history.Kind]string{history.Refused: "refused", history.Failed: "failing", history.RunFailed: "failing"}[l.Kind]
-	case l.Resolved && SeverityOf(l.Kind) != Info:
-		what = "no longer " + what
+// urgency orders lines by severity. What ended is not urgent.
+func (l Line) urgency() int {
+	if l.Resolved {
+		return -1
 	}
-	return l.Object + ": " + what
+	return slices.Index(severities, l.Severity)
+}
+
+// level returns the severity in texts.
+func (l Line) level() string {
+	if l.Resolved {
+		return "resolved"
+	}
+	return string(l.Severity)
+}
+
+func (l Line) title() reason.Reason {
+	object, event := reason.Word(l.Object), reason.Word(strings.ReplaceAll(string(l.Kind), "_", " "))
+	switch {
+	case l.Resolved && (l.Kind == history.Failed || l.Kind == history.RunFailed):
+		return reason.NoLonger(object, "failing")
+	case l.Resolved && SeverityOf(l.Kind) != Info:
+		return reason.NoLonger(object, event)
+	}
+	return reason.EventTitle(object, event)
 }
 
 // String returns the line as text.
-func (l Line) String() string {
-	if l.Text == "" {
-		return l.title()
+func (l Line) String() string { return l.cut(len(l.Text) + len(l.Remedy)) }
+
+// cut returns the line as text, of which what happened and the remedy have at most the given number of bytes.
+func (l Line) cut(most int) string {
+	text := words.Text(l.title())
+	if l.Text != "" {
+		text += ": " + Cut(l.Text, most)
 	}
-	return l.title() + ": " + l.Text
+	if room := most - len(l.Text); l.Remedy != "" && len(l.Remedy) <= room {
+		text = strings.TrimSuffix(text, ".") + ". " + l.Remedy
+	}
+	return text
 }
 
 // Link returns the address of the page of a line's object; empty without a page.
@@ -123,38 +157,54 @@ func (m Message) Link(l Line) string {
 // pages are the folders of the page, by kind of object.
 var pages = map[string]string{"spot_pool": "spotpools", "budget": "budgets", "stock_pool": "stockpools"}
 
-const repeated = "Sent again, since an earlier attempt may have arrived."
-
 // Text returns the message as plain text of at most the given number of bytes. escape escapes the
-// markup of what is variable; nil leaves it as it is. Lines that do not fit are counted.
+// markup of what is variable; nil leaves it as it is. If the lines do not fit, they are shortened.
+// Those that still do not fit are counted.
 func (m Message) Text(most int, escape func(string) string) string {
 	if escape == nil {
 		escape = func(text string) string { return text }
 	}
 	head := escape(m.Title())
 	if m.Test {
-		head += "\n" + escape("Messages arrive. Events of pools and budgets are sent here.")
+		head += "\n" + escape(words.Text(reason.TestArrives()))
 	}
 	if m.Repeated {
-		head += "\n" + repeated
+		head += "\n" + words.Text(reason.SentAgain())
 	}
 	var lines []string
-	for _, l := range m.Lines {
-		line := escape(timeIn(m.Zone, l.At)) + "  " + escape(l.String())
-		if link := m.Link(l); link != "" {
-			line += "\n" + escape(link)
+	for _, longest := range []int{longestLine, longestLine / 2, longestLine / 4} {
+		lines = m.lines(longest, escape)
+		if text := m.text(head, lines); len(text) <= most {
+			return text
 		}
-		lines = append(lines, line)
 	}
 	for shown := len(lines); ; shown-- {
-		text := strings.Join(append([]string{head}, lines[:shown]...), "\n")
-		if more := len(lines) - shown + m.LeftOut; more > 0 {
-			text += fmt.Sprintf("\nand %d more: gpupool history lists them", more)
-		}
-		if len(text) <= most || shown == 0 {
+		if text := m.text(head, lines[:shown]); len(text) <= most || shown == 0 {
 			return Cut(text, most)
 		}
 	}
+}
+
+// lines returns each line, cut. A link follows the first line that has it.
+func (m Message) lines(longest int, escape func(string) string) []string {
+	lines, linked := make([]string, len(m.Lines)), map[string]bool{"": true}
+	for n, l := range m.Lines {
+		lines[n] = escape(timeIn(m.Zone, l.At)) + "  " + l.level() + "  " + escape(l.cut(longest))
+		if link := m.Link(l); !linked[link] {
+			linked[link] = true
+			lines[n] += "\n" + escape(link)
+		}
+	}
+	return lines
+}
+
+// text returns a head and the first lines, and counts the others.
+func (m Message) text(head string, lines []string) string {
+	parts := append([]string{head}, lines...)
+	if more := len(m.Lines) - len(lines) + m.LeftOut; more > 0 {
+		parts = append(parts, words.Text(reason.MoreEvents(reason.Count(more))))
+	}
+	return strings.Join(parts, "\n")
 }
 
 // Cut shortens a text to at most the given number of bytes, and no character in the middle.

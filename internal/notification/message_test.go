@@ -15,17 +15,24 @@ func lineOf(kind history.Kind, resolved bool) notification.Line {
 	}
 }
 
+// TestTitlesSayWhatHappened with the severity. Of several events, they name the most urgent one that has not ended.
 func TestTitlesSayWhatHappened(t *testing.T) {
 	t.Parallel()
+	const train = "spot_pool/ap-singapore/train"
+	lines := func(list ...notification.Line) notification.Message { return notification.Message{Lines: list} }
+	ended, fails, exceeded := lineOf(history.Failed, true), lineOf(history.Failed, false), lineOf(history.Exceeded, false)
+	leftOut := lines(ended, fails)
+	leftOut.LeftOut = 3
 	for want, m := range map[string]notification.Message{
-		"gpupool: test of the notification ops":                        {Test: true, Notification: "ops"},
-		"gpupool: spot_pool/ap-singapore/train: gate closed":           {Lines: []notification.Line{lineOf(history.GateClosed, false)}},
-		"gpupool: spot_pool/ap-singapore/train: no longer gate closed": {Lines: []notification.Line{lineOf(history.GateClosed, true)}},
-		"gpupool: spot_pool/ap-singapore/train: no longer failing":     {Lines: []notification.Line{lineOf(history.Failed, true)}},
-		"gpupool: spot_pool/ap-singapore/train: no longer refused":     {Lines: []notification.Line{lineOf(history.Refused, true)}},
-		"gpupool: spot_pool/ap-singapore/train: recovered":             {Lines: []notification.Line{lineOf(history.Recovered, true)}},
-		"gpupool: 2 events": {Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}},
-		"gpupool: 5 events": {Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}, LeftOut: 3},
+		"gpupool: test of the notification ops":                         {Test: true, Notification: "ops"},
+		"gpupool: warning: " + train + ": gate closed":                  lines(lineOf(history.GateClosed, false)),
+		"gpupool: resolved: " + train + ": no longer gate closed":       lines(lineOf(history.GateClosed, true)),
+		"gpupool: resolved: " + train + ": no longer failing":           lines(ended),
+		"gpupool: resolved: " + train + ": no longer refused":           lines(lineOf(history.Refused, true)),
+		"gpupool: resolved: " + train + ": recovered":                   lines(lineOf(history.Recovered, true)),
+		"gpupool: error: " + train + ": failed, and 1 more event":       lines(ended, fails),
+		"gpupool: critical: " + train + ": exceeded, and 2 more events": lines(ended, fails, exceeded),
+		"gpupool: error: " + train + ": failed, and 4 more events":      leftOut,
 		"gpupool: 3 events": {LeftOut: 3},
 	} {
 		if got := m.Title(); got != want {
@@ -49,14 +56,15 @@ func TestLinksNameThePageOfTheObject(t *testing.T) {
 	}
 }
 
-// TestTextFitsIntoItsBytes: lines that do not fit are counted, with those that were left out.
+// TestTextFitsIntoItsBytes: lines that do not fit are counted, with those that were left out. A link of several lines is
+// there once.
 func TestTextFitsIntoItsBytes(t *testing.T) {
 	t.Parallel()
 	m := notification.Message{Lines: []notification.Line{lineOf(history.Failed, false), lineOf(history.Failed, true)}, PageURL: "https://x", Repeated: true}
 	const (
-		head   = "gpupool: 2 events\nSent again, since an earlier attempt may have arrived."
-		first  = "\n2030-01-07 09:00 UTC  spot_pool/ap-singapore/train: failed: why\nhttps://x/spotpools/ap-singapore/train"
-		second = "\n2030-01-07 09:00 UTC  spot_pool/ap-singapore/train: no longer failing: why\nhttps://x/spotpools/ap-singapore/train"
+		head   = "gpupool: error: spot_pool/ap-singapore/train: failed, and 1 more event\nsent again, since an earlier attempt may have arrived"
+		first  = "\n2030-01-07 09:00 UTC  error  spot_pool/ap-singapore/train: failed: why\nhttps://x/spotpools/ap-singapore/train"
+		second = "\n2030-01-07 09:00 UTC  resolved  spot_pool/ap-singapore/train: no longer failing: why"
 		more   = "\nand 1 more: gpupool history lists them"
 		all    = "\nand 2 more: gpupool history lists them"
 	)
@@ -69,12 +77,30 @@ func TestTextFitsIntoItsBytes(t *testing.T) {
 		}
 	}
 	m.LeftOut = 1
-	if got := m.Text(1000, nil); got != strings.Replace(head, "2 events", "3 events", 1)+first+second+more {
+	if got := m.Text(1000, nil); got != strings.Replace(head, "1 more event", "2 more events", 1)+first+second+more {
 		t.Errorf("with one left out, got\n%s", got)
 	}
 	escaped := notification.Message{Test: true, Notification: "a_b"}.Text(1000, func(text string) string { return strings.ReplaceAll(text, "_", `\_`) })
-	if want := "gpupool: test of the notification a\\_b\nMessages arrive. Events of pools and budgets are sent here."; escaped != want {
+	if want := "gpupool: test of the notification a\\_b\nmessages arrive, and events of pools and budgets are sent here"; escaped != want {
 		t.Errorf("escaped, got\n%s", escaped)
+	}
+}
+
+// TestLongLinesAreShortenedBeforeOneIsLeftOut, the remedy first.
+func TestLongLinesAreShortenedBeforeOneIsLeftOut(t *testing.T) {
+	t.Parallel()
+	m := notification.Message{}
+	for _, object := range []string{"budget/a", "budget/b", "budget/c", "budget/d"} {
+		l := lineOf(history.Failed, false)
+		l.Object, l.Text, l.Remedy = object, strings.Repeat("long ", 60), "Grant the permission."
+		m.Lines = append(m.Lines, l)
+	}
+	if text := m.Text(10_000, nil); strings.Count(text, "Grant the permission.") != 4 || strings.Count(text, "long") != 240 {
+		t.Errorf("with enough room, the text is\n%s", text)
+	}
+	text := m.Text(1200, nil)
+	if !strings.Contains(text, "budget/d: failed: long long") || strings.Contains(text, "more:") || len(text) > 1200 {
+		t.Errorf("in 1200 bytes, the text is\n%s", text)
 	}
 }
 

@@ -96,13 +96,13 @@ func TestTextsFitAndEndWithCharacters(t *testing.T) {
 	}
 	for most := range 2100 {
 		text := m.Text(most, nil)
-		if len(text) > most || most > 40 && !strings.HasPrefix(text, "gpupool: 30 events\n") {
+		if len(text) > most || most > 200 && !strings.HasPrefix(text, "gpupool: critical: budget/团队: exceeded, and 29 more events\n") {
 			t.Fatalf("%d bytes: %q", most, text)
 		}
 	}
 	text := m.Text(2048, nil)
-	if !strings.Contains(text, "2030-01-07 09:00 UTC  budget/团队: exceeded: 已用完") ||
-		!strings.Contains(text, "https://gpupool.example.com/budgets/团队\n") ||
+	if !strings.Contains(text, "2030-01-07 09:00 UTC  critical  budget/团队: exceeded: 已用完") ||
+		strings.Count(text, "https://gpupool.example.com/budgets/团队\n") != 1 ||
 		!strings.HasSuffix(text, " more: gpupool history lists them") {
 		t.Errorf("%s", text)
 	}

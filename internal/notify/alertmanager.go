@@ -76,8 +76,10 @@ func alertOf(d delivery, l notification.Line) alert {
 		Annotations: map[string]string{"summary": l.String(), "event_id": l.ID},
 		StartsAt:    l.At, EndsAt: d.message.Attempted.Add(notification.EventLifetime), GeneratorURL: webAddress(d.message.Link(l)),
 	}
-	if l.Text != "" {
-		a.Annotations["description"] = l.Text
+	for name, text := range map[string]string{"description": l.Text, "remedy": l.Remedy} {
+		if text != "" {
+			a.Annotations[name] = text
+		}
 	}
 	if instance != "" {
 		a.Labels["instance"] = instance

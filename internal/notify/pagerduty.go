@@ -49,7 +49,9 @@ func pagerDutyTrigger(d delivery, l notification.Line, summary string) map[strin
 	event["payload"] = map[string]any{
 		"summary": notification.Cut(summary, pagerDutySummary), "source": l.Object, "severity": l.Severity,
 		"timestamp": l.At.UTC().Format(time.RFC3339), "class": l.Kind,
-		"custom_details": map[string]any{"event_id": l.ID, "object": l.Object, "kind": l.Kind, "text": l.Text, "notification": d.message.Notification},
+		"custom_details": map[string]any{
+			"event_id": l.ID, "object": l.Object, "kind": l.Kind, "text": l.Text, "remedy": l.Remedy, "notification": d.message.Notification,
+		},
 	}
 	if link := webAddress(d.message.Link(l)); link != "" {
 		event["client_url"] = link

@@ -119,6 +119,27 @@ func TestMessageArrives(t *testing.T) {
 	}
 }
 
+// TestMessagesHaveTheSeverityAndTheRemedy: chats in the text, others as fields.
+func TestMessagesHaveTheSeverityAndTheRemedy(t *testing.T) {
+	t.Parallel()
+	for _, kind := range types(t) {
+		server, d, sender, _ := receiver(t, kind)
+		l := exceeded()
+		l.Remedy = "Grant GPU-hours."
+		if err := sender.Send(t.Context(), d, message(l)); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		got := server.Arrivals()[0]
+		if text := got.Text; !kind.Idempotent() && !strings.Contains(text, "UTC  critical  budget/team-a: exceeded: 120 of 100 GPU-hours are used. Grant GPU-hours.") {
+			t.Errorf("%s: the text is %q", kind, text)
+		}
+		body := string(got.Body)
+		if kind.Idempotent() && (!strings.Contains(body, `"remedy":"Grant GPU-hours."`) || !strings.Contains(body, `"severity":"critical"`)) {
+			t.Errorf("%s: the request is %s", kind, body)
+		}
+	}
+}
+
 func TestTestMessageArrives(t *testing.T) {
 	t.Parallel()
 	for _, kind := range types(t) {

@@ -1,13 +1,13 @@
 package notify
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // The most bytes of names and of texts in a message. A tenant chooses names, and other services
@@ -45,7 +45,7 @@ func plainLines(lines []notification.Line) []notification.Line {
 	for n := range lines {
 		l := &lines[n]
 		l.Object, l.Condition = plain(l.Object, mostName), plain(l.Condition, 2*mostName)
-		l.ID, l.Text = plain(l.ID, mostName), plain(l.Text, mostText)
+		l.ID, l.Text, l.Remedy = plain(l.ID, mostName), plain(l.Text, mostText), plain(l.Remedy, mostText)
 		l.Kind = history.Kind(plain(string(l.Kind), mostName))
 	}
 	return lines
@@ -54,7 +54,7 @@ func plainLines(lines []notification.Line) []notification.Line {
 // leftOut returns the event for receivers without a text: the number of events without a line. Its ID
 // is the same in each attempt.
 func leftOut(m notification.Message) (l notification.Line, some bool) {
-	text := fmt.Sprintf("events left out: %d; gpupool history lists them", m.LeftOut)
+	text := reason.EventsWithoutLine(reason.Count(m.LeftOut)).String()
 	return notification.Line{
 		ID: m.ID, At: m.Attempted, Object: "notification/" + m.Notification, Severity: notification.Warning, Text: text, ClaimedAt: m.Attempted,
 	}, m.LeftOut > 0

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -23,8 +25,8 @@ func (r *run) claimNotifications(ctx context.Context, failed error) {
 	at := r.now().UTC().Truncate(time.Second)
 	r.notifications = &notifications.Run{Flow: r.runner.world.Notifications(), Warn: r.warnings.Add}
 	c := notifications.Claiming{
-		Found: r.events,
-		Last:  func(ctx context.Context) declaration.RunSummary { return r.lastSummary(ctx).Value },
+		Found: r.events, Present: r.present(),
+		Last: func(ctx context.Context) declaration.RunSummary { return r.lastSummary(ctx).Value },
 	}
 	if failed == nil && !r.interrupted && len(r.options.Names) == 0 {
 		c.Failing = r.failing()
@@ -44,6 +46,29 @@ func (r *run) failing() func(object string) bool {
 		fails, known := failing[object]
 		return fails || !known
 	}
+}
+
+// present returns what the run found about conditions that can last.
+func (r *run) present() notification.Present {
+	found, report := notification.Present{}, r.finished()
+	for _, s := range report.Declarations() {
+		if s.Outcome == outcome.Failed && s.Error != nil {
+			found[notification.ConditionOf(s.Object(), history.Failed)] = reason.Reasons{notification.ErrorOf(historyError(s.Error))}
+		}
+	}
+	for _, b := range report.Budgets {
+		found[notification.ConditionOf(b.Summary().Object(), history.Exceeded)] = b.Outlook()
+	}
+	for _, p := range report.SpotPools {
+		object := p.Summary().Object()
+		if p.Gate != nil && p.Gate.Closed {
+			found[notification.ConditionOf(object, history.GateClosed)] = reason.Reasons{p.Gate.Reason}
+		}
+		if p.Nodes != nil && !p.Nodes.ReplacingSuspended.IsZero() {
+			found[notification.ConditionOf(object, history.Suspend)] = reason.Reasons{p.Nodes.ReplacingSuspended}
+		}
+	}
+	return found
 }
 
 // deliverNotifications sends what is due, after the run was recorded.

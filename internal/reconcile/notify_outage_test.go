@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notify"
@@ -20,25 +21,63 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
-// TestAlertsFireBetweenHourlyRuns until a run finds that the condition ended, and without runs for some hours.
-func TestAlertsFireBetweenHourlyRuns(t *testing.T) {
-	t.Parallel()
-	g := newGated(t)
-	receiver := notifytest.New(t, notification.Alertmanager)
+// alerting returns a gated pool, an Alertmanager that gets the exceeded budgets, and a run.
+func alerting(t *testing.T) (g *gated, receiver *notifytest.Server, run func()) {
+	t.Helper()
+	g = newGated(t)
+	receiver = notifytest.New(t, notification.Alertmanager)
 	receiver.Now = g.cluster.Now
 	world := g.process()
 	world.Sender = notify.Sender{Now: g.cluster.Now}
 	if _, err := world.Notifications().Create(context.Background(), notification.Declaration{
-		Name: "ops", Type: receiver.Type, URL: receiver.URL, URLVersion: 1, Events: []history.Kind{history.Exceeded},
+		Name: "ops", Type: receiver.Type, URL: receiver.URL, URLVersion: 1, Events: []history.Kind{history.Exceeded}, TimeZone: "Asia/Shanghai",
 	}); err != nil {
 		t.Fatal(err)
 	}
-	run := func() {
+	return g, receiver, func() {
 		t.Helper()
 		if _, err := world.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestLastingAlertsHaveTheNumbersOfTheLastRun, and until when the grace period lasts.
+func TestLastingAlertsHaveTheNumbersOfTheLastRun(t *testing.T) {
+	t.Parallel()
+	g, receiver, run := alerting(t)
+	if _, err := g.process().Budgets().Create(context.Background(), budget.Declaration{
+		Name: "freezes", GPUHours: "4", Window: "45m", Selector: g.budget.Selector,
+		Enforce: budget.Enforcement{Action: budget.Freeze, GracePeriod: "30m"},
+	}.WithDefaults()); err != nil {
+		t.Fatal(err)
+	}
+	g.cluster.Start("ml", "train", 8)
+	run()
+	g.cluster.Step(35 * time.Minute)
+	exceeded := g.cluster.Now()
+	for _, used := range []string{"4.667", "5.333"} {
+		run()
+		summaries := map[string]string{}
+		for _, a := range receiver.Alerts() {
+			summaries[a.Labels["object"]] = a.Summary
+		}
+		grace := exceeded.Add(30 * time.Minute).In(time.FixedZone("", 8*3600)).Format("2006-01-02 15:04 -07:00")
+		for object, want := range map[string]string{
+			"budget/team-a": "its enforcement is alert_only", "budget/freezes": "its grace period lasts until " + grace + ", and then its enforcement is freeze",
+		} {
+			if got := summaries[object]; !strings.Contains(got, used+" of 4.000 GPU-hours are used") || !strings.Contains(got, want) {
+				t.Errorf("the alert of %s is %q, want %s GPU-hours and %q", object, got, used, want)
+			}
+		}
+		g.cluster.Step(5 * time.Minute)
+	}
+}
+
+// TestAlertsFireBetweenHourlyRuns until a run finds that the condition ended, and without runs for some hours.
+func TestAlertsFireBetweenHourlyRuns(t *testing.T) {
+	t.Parallel()
+	g, receiver, run := alerting(t)
 	pod := g.cluster.Start("ml", "train", 8)
 	run()
 	for hour := range 8 {

@@ -205,7 +205,7 @@ func TestRunsThatFailAsAWholeAreReported(t *testing.T) {
 	for _, m := range n.receiver.Messages() {
 		titles = append(titles, m.Title())
 	}
-	if !slices.Equal(titles, []string{"gpupool: run: run failed", "gpupool: run: no longer failing"}) {
+	if !slices.Equal(titles, []string{"gpupool: critical: run: run failed", "gpupool: resolved: run: no longer failing"}) {
 		t.Errorf("sent %q", titles)
 	}
 }

@@ -25,6 +25,7 @@ type Run struct {
 	Warn func(text string)
 
 	claimed []*delivery
+	present notification.Present
 	// lifetime is that of alerts of lasting conditions.
 	lifetime time.Duration
 }
@@ -37,6 +38,8 @@ type Claiming struct {
 	Found []history.Event
 	// Failing reports whether an object failed in this run. Nil if not all were reconciled.
 	Failing func(object string) bool
+	// Present is what this run found about lasting conditions.
+	Present notification.Present
 }
 
 // Report is what a run sent for one notification.
@@ -86,7 +89,7 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 		return false
 	}
 	last, since := c.Last(ctx), r.now()
-	r.lifetime = notification.Lifetime(last.Starts, r.now())
+	r.lifetime, r.present = notification.Lifetime(last.Starts, r.now()), c.Present
 	for _, d := range declared {
 		of := &delivery{declaration: d, report: Report{Name: d.Name, Type: d.Type}}
 		if of.zone, err = zoneOf(d); err == nil {
@@ -166,7 +169,7 @@ func (r *Run) window(j notification.Journal, until time.Time) time.Time {
 }
 
 func (r *Run) claim(ctx context.Context, of *delivery, events []history.Event, failing func(string) bool) error {
-	claimer := notification.Claimer{Declaration: of.declaration, Zone: of.zone, Now: r.now(), Failing: failing}
+	claimer := notification.Claimer{Declaration: of.declaration, Zone: of.zone, Now: r.now(), Failing: failing, Present: r.present}
 	next, changed := claimer.Claim(of.journal.Value, events)
 	if !changed && of.journal.Exists() {
 		return nil
@@ -262,7 +265,7 @@ func (r *Run) pause(list []*delivery) <-chan time.Time {
 // deliver sends the messages of one notification until one fails. ready is when its receiver takes the
 // first one. It returns when the receiver takes the next one.
 func (r *Run) deliver(ctx context.Context, of *delivery, ready <-chan time.Time) <-chan time.Time {
-	s := notification.Schedule{Declaration: of.declaration, Zone: of.zone, Lifetime: r.lifetime}
+	s := notification.Schedule{Declaration: of.declaration, Zone: of.zone, Lifetime: r.lifetime, Present: r.present}
 	for range messagesAtMost {
 		if _, due := s.Next(of.journal.Value, r.now()); !due {
 			return ready
