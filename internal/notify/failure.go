@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"net"
@@ -105,27 +106,58 @@ func judgeCode(r response, codeKey, messageKey string, remedies map[string]remed
 	return r.refusal(strconv.FormatInt(*code, 10), message, remedies)
 }
 
-// explain returns why there is no response, without the URL.
-func explain(err error) string {
+// noResponse returns the failure of a request without a response, without the URL.
+func noResponse(err error) *notification.Failure {
+	f := &notification.Failure{Message: "the connection ended before a response", Remedy: "Check the host, the network and the proxy."}
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var operation *net.OpError
 	var timeout interface{ Timeout() bool }
 	switch {
+	case errors.As(err, &f): // of a proxy
+		return f
 	case errors.Is(err, context.Canceled):
-		return "the attempt was canceled"
+		f.Message = "the attempt was canceled"
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "host " + dns.Name + " was not found"
+		f.Message = "host " + dns.Name + " was not found"
 	case dns != nil:
-		return "the DNS lookup of host " + dns.Name + " failed"
+		f.Message = "the DNS lookup of host " + dns.Name + " failed"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return "no response in time"
+		f.Message = "no response in time"
 	case errors.As(err, &certificate):
-		return "the certificate is not trusted: " + certificate.Err.Error()
+		f.Message, f.Remedy = "the certificate is not trusted: "+certificate.Err.Error(), certificateRemedy(certificate)
+	case errors.As(err, &operation) && operation.Op == "proxyconnect":
+		f.Message, f.Remedy = "the proxy cannot be reached: "+operation.Err.Error(), "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and that the proxy runs."
 	case errors.As(err, &operation):
-		return operation.Error()
+		f.Message = operation.Error()
 	}
-	return "the connection ended before a response"
+	return f
+}
+
+// certificateRemedy depends on what is wrong: a private CA, or the certificate itself.
+func certificateRemedy(err error) string {
+	var authority x509.UnknownAuthorityError
+	if errors.As(err, &authority) {
+		return "Add the CA of the receiver, or of the proxy, to those that this machine trusts. On Linux, SSL_CERT_DIR can name a directory with it."
+	}
+	return "Check the host in the URL, the certificate of the receiver, and the clock of this machine."
+}
+
+// ofProxy returns the failure of a response of the proxy. The receiver got nothing.
+func ofProxy(status int) *notification.Failure {
+	f := &notification.Failure{
+		Code: "HTTP " + strconv.Itoa(status), Message: "the proxy refused the connection: " + http.StatusText(status),
+		Remedy: "Permit the host of the receiver in the proxy, or add the host to NO_PROXY.",
+	}
+	switch {
+	case status == http.StatusProxyAuthRequired:
+		f.Message = "the proxy requires a user and a password"
+		f.Remedy = "Set both in HTTPS_PROXY, for http addresses in HTTP_PROXY, such as http://USER:PASSWORD@HOST:PORT. Or add the host of the receiver to NO_PROXY."
+	case status >= 500:
+		f.Message = "the proxy cannot reach the receiver: " + http.StatusText(status)
+		f.Remedy = "Check the host in the URL, and the network of the proxy."
+	}
+	return f
 }
 
 // redact removes the secrets of a declaration, which a receiver may repeat in its response.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -72,6 +73,9 @@ func pagerDutyResolve(d delivery, l notification.Line) map[string]any {
 	return map[string]any{"routing_key": d.Secret, "event_action": "resolve", "dedup_key": key}
 }
 
+// wrongKey finds that PagerDuty refuses the key, and nothing else of an event.
+var wrongKey = regexp.MustCompile(`(?i)\b(routing|service|integration)[_ ]key\b`)
+
 func judgePagerDuty(r response) *notification.Failure {
 	var result struct {
 		Status, Message string
@@ -92,7 +96,9 @@ func judgePagerDuty(r response) *notification.Failure {
 	if len(result.Errors) > 0 {
 		message += ": " + strings.Join(result.Errors, "; ")
 	}
-	return r.refusal(result.Status, message, map[string]remedy{
-		"invalid event": {text: "Set secret_wo to the integration key of Events API v2, which has 32 characters, and increase secret_wo_version."},
-	})
+	todo := "Update gpupool: PagerDuty refused the form or the size of the event."
+	if wrongKey.MatchString(message) {
+		todo = "Set secret_wo to the integration key of Events API v2, which has 32 characters, and increase secret_wo_version."
+	}
+	return r.refusal(result.Status, message, map[string]remedy{"invalid event": {text: todo}})
 }

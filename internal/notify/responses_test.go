@@ -175,6 +175,22 @@ var fixtures = map[notification.Type][]fixture{
 			status: 400, page: pagerDutySend, code: "invalid event", remedy: "secret_wo",
 			body: `{"status":"invalid event","message":"Event object is invalid","errors":["Length of 'routing_key' is incorrect (should be 32 characters)"]}`,
 		},
+		{
+			status: 400, page: "https://github.com/blockpane/tenderduty/issues/10", code: "invalid event", remedy: "secret_wo",
+			body: `{"status":"invalid event","message":"Event object is invalid","errors":["'routing_key' cannot contain non-alphanumeric characters."]}`,
+		},
+		{
+			status: 400, page: unlisted, code: "invalid event", remedy: "secret_wo",
+			body: `{"status":"invalid event","message":"Invalid routing key","errors":["Invalid routing key"]}`,
+		},
+		{
+			status: 400, page: unlisted, code: "invalid event", remedy: "Update gpupool",
+			body: `{"status":"invalid event","message":"Event object is invalid","errors":["'payload.summary' is missing or blank"]}`,
+		},
+		{
+			status: 400, page: unlisted, code: "invalid event", remedy: "Update gpupool",
+			body: `{"status":"invalid event","message":"Event object is invalid"}`,
+		},
 		{status: 429, page: pagerDutyAPI, code: "HTTP 429", remedy: "retries later", wait: 2 * time.Minute},
 		{status: 500, page: pagerDutyAPI, code: "HTTP 500", remedy: "status page", uncertain: true},
 	},

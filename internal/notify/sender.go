@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -106,9 +107,14 @@ func (s Sender) post(ctx context.Context, r request, judge func(response) *notif
 	}
 	got, err := s.client().Do(req)
 	if err != nil {
-		return &notification.Failure{Message: explain(err), Remedy: "Check the host, the network and the proxy.", Uncertain: wrote.Load()}
+		f := noResponse(err)
+		f.Uncertain = wrote.Load()
+		return f
 	}
 	defer got.Body.Close()
+	if got.StatusCode == http.StatusProxyAuthRequired {
+		return ofProxy(got.StatusCode)
+	}
 	answer := response{status: got.StatusCode, header: got.Header, now: s.now()}
 	answer.body, err = io.ReadAll(io.LimitReader(got.Body, mostResponse+1))
 	switch {
@@ -126,6 +132,19 @@ func (s Sender) client() *http.Client {
 		client = *s.Client
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	if transport, is := client.Transport.(*http.Transport); is {
+		transport = transport.Clone()
+		transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+			return ofProxy(answer.StatusCode)
+		}
+		client.Transport = transport
+	}
 	return &client
 }
 
