@@ -223,3 +223,56 @@ func TestLeastUrgentLinesAreLeftOutFirst(t *testing.T) {
 		t.Errorf("left are %v, and %d were left out", count, c.journal.LeftOut)
 	}
 }
+
+// TestABudgetThatIsExceededAgainStaysSo: it recovered and was exceeded again between two runs, so that both events have
+// the second of one run. Two runs in one second keep their order.
+func TestABudgetThatIsExceededAgainStaysSo(t *testing.T) {
+	t.Parallel()
+	about := func(at time.Duration) history.About {
+		return history.About{At: begin.Add(at), Object: "budget/a", ObjectUID: "u"}
+	}
+	first, second := about(0).Since(history.Exceeded, begin), about(time.Hour).Since(history.Exceeded, begin.Add(time.Hour))
+	recovered := about(time.Hour).Since(history.Recovered, begin)
+	for _, of := range notification.Types() {
+		c := claiming(of, history.Exceeded, history.Recovered)
+		c.claim(0, first)
+		events, _ := history.Merge([]history.Event{second}, first, recovered)
+		lines, _ := c.claim(time.Hour, events...)
+		if want := []string{"+recovered budget/a", "exceeded budget/a"}; !slices.Equal(lines, want) || !c.journal.Conditions["budget/a/exceeded"].ResolvedAt.IsZero() {
+			t.Errorf("%s: %q are claimed, and the condition is %+v", of, lines, c.journal.Conditions)
+		}
+		events, _ = history.Merge(events, about(time.Hour).Since(history.Recovered, begin.Add(time.Hour))) // of another run
+		if lines, _ := c.claim(time.Hour, events...); !slices.Equal(lines, []string{"+recovered budget/a"}) ||
+			c.journal.Conditions["budget/a/exceeded"].ResolvedAt.IsZero() {
+			t.Errorf("%s: then %q are claimed, and the condition is %+v", of, lines, c.journal.Conditions)
+		}
+		var order []history.Kind
+		for _, l := range c.journal.Pending {
+			order = append(order, l.Kind)
+		}
+		if want := []history.Kind{history.Exceeded, history.Recovered, history.Exceeded, history.Recovered}; !slices.Equal(order, want) {
+			t.Errorf("%s: the lines are %v, want %v", of, order, want)
+		}
+	}
+}
+
+// TestThresholdsOfOneSecondAscend in a message, whatever their IDs are.
+func TestThresholdsOfOneSecondAscend(t *testing.T) {
+	t.Parallel()
+	about := history.About{At: begin, Object: "budget/a", ObjectUID: "u"}
+	var crossed []history.Event
+	var want []string
+	for percent := 10; percent <= 100; percent += 10 {
+		crossed, want = append(crossed, about.Crossed(percent, begin)), append(want, fmt.Sprintf("alert threshold reached: %d%%", percent))
+	}
+	events, _ := history.Merge(nil, crossed...)
+	c := claiming(notification.Webhook, history.Threshold)
+	c.claim(0, events...)
+	var got []string
+	for _, l := range c.journal.Pending {
+		got = append(got, l.Text)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
