@@ -13,7 +13,10 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/metrics"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 var (
@@ -181,6 +184,53 @@ func TestAlertsNameWhatToDo(t *testing.T) {
 		if !asked[name] {
 			t.Errorf("no alert uses %s", name)
 		}
+	}
+}
+
+// kinds are the events of the history that alerts report, too.
+var kinds = map[string]history.Kind{
+	"GpupoolLaunchesRefused": history.Refused, "GpupoolReplacementSuspended": history.Suspend, "GpupoolRunsFailing": history.RunFailed,
+	"GpupoolBudgetThreshold": history.Threshold, "GpupoolBudgetExceeded": history.Exceeded, "GpupoolLedgerLoss": history.Loss,
+}
+
+var (
+	stateOf = regexp.MustCompile(`state="([A-Z]\w+)"`)
+	// humanized finds texts such as 294m for 0.294.
+	humanized = regexp.MustCompile(`\bhumanize(1024)?\b`)
+)
+
+// TestAlertsAgreeWithNotifications in severity, and with status in the names of states. Numbers have no prefixes.
+func TestAlertsAgreeWithNotifications(t *testing.T) {
+	t.Parallel()
+	compared, states := 0, 0
+	for _, g := range readRules(t).Groups {
+		for _, r := range g.Rules {
+			for name, text := range r.Annotations {
+				if humanized.MatchString(text) {
+					t.Errorf("the %s of %s writes numbers such as 294m: %s", name, r.Alert, text)
+				}
+			}
+			for _, found := range stateOf.FindAllStringSubmatch(r.Expr, -1) {
+				if states++; !slices.Contains(state.States(), state.State(found[1])) {
+					t.Errorf("%s uses the state %s, which no object has", r.Alert, found[1])
+				}
+			}
+			kind, shared := kinds[r.Alert]
+			if !shared {
+				continue
+			}
+			compared++
+			want := "warning"
+			if of := notification.SeverityOf(kind); of == notification.Critical || of == notification.Error {
+				want = "critical"
+			}
+			if got := r.Labels["severity"]; got != want {
+				t.Errorf("%s is %s, and the notification of %s is %s", r.Alert, got, kind, notification.SeverityOf(kind))
+			}
+		}
+	}
+	if compared != len(kinds) || states < 3 {
+		t.Errorf("%d of %d alerts and %d states were compared", compared, len(kinds), states)
 	}
 }
 
