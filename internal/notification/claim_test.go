@@ -238,7 +238,8 @@ func TestABudgetThatIsExceededAgainStaysSo(t *testing.T) {
 		c.claim(0, first)
 		events, _ := history.Merge([]history.Event{second}, first, recovered)
 		lines, _ := c.claim(time.Hour, events...)
-		if want := []string{"+recovered budget/a", "exceeded budget/a"}; !slices.Equal(lines, want) || !c.journal.Conditions["budget/a/exceeded"].ResolvedAt.IsZero() {
+		want := []string{"+recovered budget/a", "exceeded budget/a"}
+		if !slices.Equal(lines, want) || !c.journal.Conditions["budget/a/exceeded"].ResolvedAt.IsZero() {
 			t.Errorf("%s: %q are claimed, and the condition is %+v", of, lines, c.journal.Conditions)
 		}
 		events, _ = history.Merge(events, about(time.Hour).Since(history.Recovered, begin.Add(time.Hour))) // of another run

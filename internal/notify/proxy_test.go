@@ -93,7 +93,7 @@ func TestUnreachableProxiesAreNamed(t *testing.T) {
 	l.Close()
 	d := notification.Declaration{Name: "ops", Type: notification.Slack, URL: "https://hooks.example.com/T"}
 	f := failure(t, by(t, "http://"+l.Addr().String()).Send(t.Context(), d, message(exceeded())))
-	if !strings.Contains(f.Message, "the proxy cannot be reached") || !strings.Contains(f.Message, l.Addr().String()) || !strings.Contains(f.Remedy, "HTTPS_PROXY") {
+	if want := "the proxy cannot be reached: dial tcp " + l.Addr().String(); !strings.HasPrefix(f.Message, want) || !strings.Contains(f.Remedy, "HTTPS_PROXY") {
 		t.Errorf("the failure is %+v", *f)
 	}
 }

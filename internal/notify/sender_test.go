@@ -130,8 +130,9 @@ func TestMessagesHaveTheSeverityAndTheRemedy(t *testing.T) {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		got := server.Arrivals()[0]
-		if text := got.Text; !kind.Idempotent() && !strings.Contains(text, "UTC  critical  budget/team-a: exceeded: 120 of 100 GPU-hours are used. Grant GPU-hours.") {
-			t.Errorf("%s: the text is %q", kind, text)
+		const want = "UTC  critical  budget/team-a: exceeded: 120 of 100 GPU-hours are used. Grant GPU-hours."
+		if !kind.Idempotent() && !strings.Contains(got.Text, want) {
+			t.Errorf("%s: the text is %q", kind, got.Text)
 		}
 		body := string(got.Body)
 		if kind.Idempotent() && (!strings.Contains(body, `"remedy":"Grant GPU-hours."`) || !strings.Contains(body, `"severity":"critical"`)) {
