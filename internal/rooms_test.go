@@ -184,6 +184,7 @@ var rooms = map[string]struct {
 		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
 	}},
 	"internal/reconcile/notifications": {may: []string{
+		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/record", module + "internal/reconcile/state", module + "internal/notification",
 		module + "internal/budget", module + "internal/declaration", module + "internal/store", module + "internal/wording", "golang.org/x/sync/",
 	}},
@@ -286,6 +287,7 @@ var rooms = map[string]struct {
 		"github.com/hashicorp/terraform-plugin-", "k8s.io/api",
 	}},
 	"internal/cli": {may: []string{
+		module + "internal/reason",
 		module + "internal/exception", module + "internal/columns", module + "internal/history", module + "internal/reconcile/eventlog",
 		module + "internal/notification", module + "internal/reconcile/notifications",
 		"github.com/parquet-go/parquet-go",

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // StoreKey is the key of a RememberedStore in the private state of a resource.
@@ -60,9 +60,7 @@ func (s *TerraformState) LeaveToOthers(here RememberedStore) {
 	s.StockPools = leave(left, s.StockPools, here)
 	s.Notifications = leave(left, s.Notifications, here)
 	for _, other := range slices.Sorted(maps.Keys(left)) {
-		n := len(left[other])
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s %s left out: the store %s has %s", wording.Some(left[other]), wording.Are(n), printable.Line(other),
-			wording.Plural(n, "its record", "their records")))
+		s.Warnings = append(s.Warnings, reason.OfOtherStore(left[other], reason.NewForeign(printable.Line(other))))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/printable"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -47,7 +48,7 @@ type TerraformState struct {
 	Budgets          []StateBudget
 	StockPools       []StateStockPool
 	Notifications    []StateNotification // without their write-only values
-	Warnings         []string            // what was left out, and why
+	Warnings         reason.Reasons      // what was left out, and why
 }
 
 // StateResource is one declared thing as a state has it.
@@ -216,8 +217,8 @@ func onlyKeys(data []byte, known ...string) error {
 func (s *TerraformState) collect(objects []object) error {
 	keys, uids := map[string]string{}, map[string]string{}
 	for _, o := range objects {
-		if reason := o.leftOut(); reason != "" {
-			s.Warnings = append(s.Warnings, o.address+" is left out: "+reason)
+		if why := o.leftOut(); why != "" {
+			s.Warnings = append(s.Warnings, reason.LeftOut(reason.NewForeign(o.address), reason.NewForeign(why)))
 			continue
 		}
 		what, uid, err := resourceTypes[o.kind](s, o)

@@ -28,6 +28,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli"
 	"github.com/gpupool/terraform-provider-gpupool/internal/endtoend/processtest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
@@ -214,7 +215,7 @@ func (s *tenancy) turn() turn {
 	// Only the parts of a report that tests need are decoded.
 	var parts struct {
 		Budgets   []budgets.Report
-		Warnings  []string
+		Warnings  reason.Reasons
 		Decisions []json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(stdout), &parts); err != nil {
@@ -274,7 +275,7 @@ func (s *tenancy) wantUsage(r turn, name string, of func(*held) bool) {
 	if off := b.ConsumedMilliGPUSeconds - want; max(off, -off) > want/100+1000 {
 		s.t.Errorf("the budget %s counted %d milli-GPU-seconds, and its pods held %d; by pod: %s; the run warned: %q",
 			name, b.ConsumedMilliGPUSeconds, want, strings.Join(s.truth.apart(time.Now(), s.charged(name), of), ", "),
-			append(r.Warnings, b.Warnings.Texts()...))
+			append(r.Warnings, b.Warnings...).Texts())
 	}
 }
 

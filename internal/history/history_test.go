@@ -241,8 +241,8 @@ func TestRetention(t *testing.T) {
 		"nothing":   {history.Retention{For: 60 * 24 * time.Hour, Bytes: 1000}, nil, ""},
 	} {
 		days, dropped := tt.r.Expired(sizes, "2026-11-20")
-		if diff := cmp.Diff(tt.want, days); diff != "" || !strings.Contains(dropped.String(), tt.text) {
-			t.Errorf("%s: %q (-want +got)\n%s", name, dropped, diff)
+		if diff := cmp.Diff(tt.want, days); diff != "" || !strings.Contains(dropped.Reason().String(), tt.text) {
+			t.Errorf("%s: %q (-want +got)\n%s", name, dropped.Reason(), diff)
 		}
 	}
 }

@@ -2,10 +2,11 @@ package history
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Retention is for how long, and how much, history is kept.
@@ -26,16 +27,16 @@ type Dropped struct {
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
-// String describes it for people; empty for nothing.
-func (d Dropped) String() string {
-	if d.Documents == 0 {
-		return ""
+// Reason says what was dropped and why; zero for nothing.
+func (d Dropped) Reason() reason.Reason {
+	until, size := reason.Instant{Time: d.Until}, reason.Count((d.Bytes+1023)/1024)
+	switch {
+	case d.Documents == 0:
+		return reason.Reason{}
+	case d.TooLarge:
+		return reason.HistoryTrimmed(until, size)
 	}
-	why := "it is older than what is kept"
-	if d.TooLarge {
-		why = "there was more than is kept"
-	}
-	return fmt.Sprintf("the history before %s was dropped (%d KiB): %s", d.Until.UTC().Format(time.RFC3339), (d.Bytes+1023)/1024, why)
+	return reason.HistoryDropped(until, size)
 }
 
 // And returns both together.

@@ -1,8 +1,9 @@
 package history
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // UnreportedAtMost is how many events a stored document keeps until they are reported. It keeps the
@@ -10,9 +11,8 @@ import (
 const UnreportedAtMost = 200
 
 // LeftOut reports that an object's document had no room for n events.
-func LeftOut(object, document string, n int) string {
-	return fmt.Sprintf("%s: the history lacks %d of its events, since a run was cut short before it wrote them, and %s keeps %d", object, n, document,
-		UnreportedAtMost)
+func LeftOut(object, document string, n int) reason.Reason {
+	return reason.EventsCut(reason.Object(object), reason.Count(n), reason.Word(document), UnreportedAtMost)
 }
 
 // Unreported returns the events of a document that the history lacks, or nil. Appending to the

@@ -172,20 +172,20 @@ func TestLongReasonsAreCut(t *testing.T) {
 // TestRedactedReasonsNameNothingHidden, in any code and also as JSON. Each is what the reader is shown at once.
 func TestRedactedReasonsNameNothingHidden(t *testing.T) {
 	t.Parallel()
-	tenant := Renderer{Sees: func(Object) bool { return false }, Namespace: func(name string) bool { return name != "secret" }}
+	tenant := Renderer{Sees: func(Object) bool { return false }, Namespace: func(name string) bool { return name != "foe" }}
 	for _, kind := range []Argument{
-		Object("budget/secret-1"), Objects{"budget/secret-1"}, NewForeign("secret-1"), Text("secret-1"), Workload("Deployment secret/secret-1"),
-		List([]Item{{Name: "secret/secret-1"}, {Name: "ml/a", Why: OtherVersion("secret-1")}}),
+		Object("budget/foe-1"), Objects{"budget/foe-1"}, NewForeign("foe-1"), Text("foe-1"), Workload("Deployment foe/foe-1"),
+		List([]Item{{Name: "foe/foe-1"}, {Name: "ml/a", Why: OtherVersion("foe-1")}}),
 	} {
 		samples := maps.Clone(samples)
 		samples[reflect.TypeOf(kind)] = kind
 		for code, d := range catalog {
-			r := makeOf(t, d, samples, OtherVersion("secret-1"))
+			r := makeOf(t, d, samples, OtherVersion("foe-1"))
 			data, err := json.Marshal(tenant.Redact(r))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bytes.Contains(data, []byte("secret")) {
+			if bytes.Contains(data, []byte("foe")) {
 				t.Errorf("%s shows %s", code, data)
 			}
 			if direct, redacted := tenant.Sentence(r), tenant.Redact(r).String(); direct != redacted {

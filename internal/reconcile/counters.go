@@ -2,10 +2,10 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // count returns counters with the events of the history and the finished jobs. If they cannot be
@@ -30,7 +30,7 @@ func (r *run) count(ctx context.Context, c declaration.Counters) declaration.Cou
 			return nil
 		})
 		if err != nil {
-			r.warnings.Add(fmt.Sprintf("the counters lack the events of %s until the next run: %v", day, err))
+			r.warnings.Warn(reason.CountersLack(reason.Word(day), reason.Failure(err)))
 			return c
 		}
 	}

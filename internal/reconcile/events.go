@@ -44,11 +44,9 @@ func (r *run) addHistory(ctx context.Context, failed error) []history.Event {
 			o.Confirm(events)
 		}
 	}
-	for _, text := range added.Warnings {
-		r.warnings.Add(text)
-	}
-	if text := added.Dropped.String(); text != "" {
-		r.warnings.Add(text)
+	r.warnings.Warn(added.Warnings...)
+	if why := added.Dropped.Reason(); !why.IsZero() {
+		r.warnings.Warn(why)
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -35,7 +34,7 @@ type Explanation struct {
 	// Their events of the last day, or since the budget was exceeded.
 	Events []history.Event `json:"events"`
 	// Warnings that concern all objects.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
 }
 
 // For returns the explanation as a reader of its objects may see it. Its events are theirs to select.
@@ -43,7 +42,7 @@ func (x Explanation) For(reader reason.Renderer) Explanation {
 	if reader.Whole() {
 		return x
 	}
-	x.Store, x.Warnings, x.Events = "", []string{}, reason.Each(x.Events, reader)
+	x.Store, x.Warnings, x.Events = "", reason.Reasons{}, reason.Each(x.Events, reader)
 	x.SpotPools, x.Budgets, x.StockPools = visible(x.SpotPools, reader), visible(x.Budgets, reader), visible(x.StockPools, reader)
 	return x
 }
@@ -72,7 +71,7 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 	}
 	last, err := record.Load[declaration.RunSummary](ctx, w.Store, store.Statuses, lastRun)
 	if err != nil {
-		one.warnings.Add(lostSummary(err))
+		one.warnings.Warn(lostSummary(err))
 	}
 	for n := range x.Budgets {
 		b := &x.Budgets[n]
@@ -88,7 +87,7 @@ func (r *Runner) Explain(ctx context.Context, names ...string) (Explanation, err
 	}
 	described.Complete()
 	x.addEvents(ctx, w, declaration.Names(names).Fits, one.warnings)
-	x.Warnings = one.warnings.Texts()
+	x.Warnings = one.warnings.List()
 	return x, nil
 }
 
@@ -144,11 +143,9 @@ func (x *Explanation) addEvents(ctx context.Context, w World, fits func(object s
 	kept := &eventlog.Log{Store: w.Store, Now: w.Now}
 	answer, err := kept.Ask(ctx, history.Query{Of: fits, Since: since})
 	if err != nil {
-		warnings.Add(fmt.Sprintf("its events are unknown: %v", err))
+		warnings.Warn(reason.EventsUnknown(reason.Failure(err)))
 		return
 	}
 	x.Events = append(x.Events, answer.Events...)
-	for _, text := range answer.Lost {
-		warnings.Add(text)
-	}
+	warnings.Warn(answer.Lost...)
 }

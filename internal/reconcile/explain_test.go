@@ -38,7 +38,7 @@ func TestAnExplanationGoesWithoutADamagedDay(t *testing.T) {
 	if err != nil || len(x.Budgets) != 2 || len(x.Events) == 0 {
 		t.Fatalf("it explains %d budgets, with %d events: %v", len(x.Budgets), len(x.Events), err)
 	}
-	if !strings.Contains(strings.Join(x.Warnings, "\n"), "history of "+string(today)+" is lost") {
+	if !strings.Contains(strings.Join(x.Warnings.Texts(), "\n"), "history of "+string(today)+" is lost") {
 		t.Errorf("warnings: %q", x.Warnings)
 	}
 }

@@ -25,7 +25,7 @@ func (w World) Jobs() jobs.Queue { return jobs.Queue{Repository: w.repository()}
 // names leaves them queued: it does not reconcile all objects, as a job may need.
 func (r *run) beginJobs(ctx context.Context) {
 	r.jobs = &jobs.Run{
-		Queue: jobs.Queue{Repository: r.repository}, RunID: r.report.RunID, Effects: effects{r.runner}, Warn: r.warnings.Add,
+		Queue: jobs.Queue{Repository: r.repository}, RunID: r.report.RunID, Effects: effects{r.runner}, Warn: r.warnings.Warn,
 	}
 	switch {
 	case r.options.DryRun:

@@ -136,7 +136,7 @@ func (g *gated) verifyEnforced(report reconcile.Report) {
 	for _, name := range []string{"team-a", "team-b"} {
 		n := slices.IndexFunc(status.Budgets, func(b budgets.Description) bool { return b.Name == name })
 		if n < 0 {
-			if told := strings.Join(slices.Concat(report.Warnings, status.Warnings), "\n"); !strings.Contains(told, name) {
+			if told := strings.Join(slices.Concat(report.Warnings, status.Warnings).Texts(), "\n"); !strings.Contains(told, name) {
 				g.t.Errorf("nothing reports that the budget %s is lost: %q", name, told)
 			}
 			continue

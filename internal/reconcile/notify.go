@@ -23,7 +23,7 @@ func (r *run) claimNotifications(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	at := r.now().UTC().Truncate(time.Second)
-	r.notifications = &notifications.Run{Flow: r.runner.world.Notifications(), Warn: r.warnings.Add}
+	r.notifications = &notifications.Run{Flow: r.runner.world.Notifications(), Warn: r.warnings.Warn}
 	c := notifications.Claiming{
 		Found: r.events, Present: r.present(),
 		Last: func(ctx context.Context) declaration.RunSummary { return r.lastSummary(ctx).Value },

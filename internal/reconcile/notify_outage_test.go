@@ -132,7 +132,7 @@ func TestUnrecordedAttemptsAreNotSent(t *testing.T) {
 		says := func(text string) bool {
 			return strings.Contains(text, syscall.ENOSPC.Error()) && strings.HasPrefix(text, "notification/ops: ")
 		}
-		if failed > 0 || slices.Contains(p.Trace(), "Send") || !slices.ContainsFunc(report.Warnings, says) {
+		if failed > 0 || slices.Contains(p.Trace(), "Send") || !slices.ContainsFunc(report.Warnings.Texts(), says) {
 			t.Errorf("%s: %d failed, the calls are %q, the warnings %q", f, failed, p.Trace(), report.Warnings)
 		}
 		if at > first {
@@ -164,14 +164,14 @@ func (n notified) verifyDelay(when string) {
 		want   string
 	}{
 		"at once":        {func(*reconcile.World) {}, ""},
-		"on a full disk": {func(w *reconcile.World) { w.Store = full{w.Store} }, "no space left on device. Make the store writable"},
+		"on a full disk": {func(w *reconcile.World) { w.Store = full{w.Store} }, "Make the store writable"},
 		"after four hours": {func(w *reconcile.World) {
 			w.Clock = func() time.Time { return n.cluster.Now().Add(4 * time.Hour) }
-		}, "events wait. Run gpupool reconcile"},
+		}, "Run gpupool reconcile"},
 	} {
 		d := describe(tt.change)
-		if bad := tt.want != ""; d.Pending < 3 || bad != (d.State == state.Failing) || !strings.Contains(d.Message(), tt.want) {
-			n.t.Errorf("%s, %s: status has %+v: %s", when, name, d, d.Message())
+		if bad := tt.want != ""; d.Pending < 3 || bad != (d.State == state.Failing) || !strings.Contains(d.Reason().String(), tt.want) {
+			n.t.Errorf("%s, %s: status has %+v: %s", when, name, d, d.Reason().String())
 		}
 	}
 }

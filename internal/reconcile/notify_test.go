@@ -145,8 +145,9 @@ func TestFailedDeliveriesAreRetriedAndFailNoRun(t *testing.T) {
 		t.Fatalf("%+v, %v", status.Notifications, err)
 	}
 	d := status.Notifications[0]
-	if d.State != state.Failing || d.Failed != 1 || d.Pending < 3 || !strings.Contains(d.Message(), "45009: api freq out of limit. Wait a minute") {
-		t.Errorf("status: %+v: %s", d, d.Message())
+	if d.State != state.Failing || d.Failed != 1 || d.Pending < 3 || !strings.Contains(d.Reason().String(), "45009: api freq out of limit. The next") ||
+		!strings.HasSuffix(d.Reason().String(), ". Wait a minute.") {
+		t.Errorf("status: %+v: %s", d, d.Reason().String())
 	}
 	n.receiver.Err = nil
 	n.cluster.Step(time.Second)
@@ -228,7 +229,7 @@ func TestALostJournalIsReported(t *testing.T) {
 	n.cluster.Step(time.Minute)
 	report := n.reconcile()
 	lost := func(text string) bool { return strings.Contains(text, "deliveries were lost") }
-	if len(n.receiver.Messages()) != sent || !slices.ContainsFunc(report.Warnings, lost) {
+	if len(n.receiver.Messages()) != sent || !slices.ContainsFunc(report.Warnings.Texts(), lost) {
 		t.Errorf("%d messages after %d, warnings %q", len(n.receiver.Messages()), sent, report.Warnings)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
@@ -43,7 +44,7 @@ type Report struct {
 	// The messages that the run sent for notifications, and failed deliveries.
 	Notifications []notifications.Report `json:"notifications,omitempty"`
 	// Warnings that concern the whole run.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
 	// The number of calls, by action of Tencent Cloud or by verb and resource of Kubernetes.
 	Calls map[string]int `json:"calls"`
 	// Counters are those of all runs of the store; zero if they are unknown.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
@@ -200,15 +201,14 @@ func (r *run) read(ctx context.Context) error {
 // has none or an older one. A newer record wins, and a tombstone refuses.
 func (r *run) takeOver(ctx context.Context, state *declaration.TerraformState) error {
 	state.LeaveToOthers(r.runner.world.rememberedStore(ctx))
-	for _, text := range slices.Concat(state.Warnings, r.runner.world.Notifications().NotTakenOver(ctx, state.Notifications)) {
-		r.warnings.Add(text)
-	}
+	r.warnings.Warn(state.Warnings...)
+	r.warnings.Warn(r.runner.world.Notifications().NotTakenOver(ctx, state.Notifications)...)
 	older, err := r.repository.Older(ctx, state)
 	if err != nil {
 		return err
 	}
 	if older != "" {
-		r.warnings.Add(older + ": the store's records win")
+		r.warnings.Warn(reason.StoreWins(reason.NewForeign(older)))
 	}
 	for _, k := range r.kinds {
 		k.takeOver(ctx, state, older)
@@ -225,7 +225,7 @@ func (r *run) finished() Report {
 		report.Decisions = append(report.Decisions, k.Results()...)
 	}
 	slices.SortStableFunc(report.Decisions, func(a, b outcome.Result) int { return strings.Compare(a.Object(), b.Object()) })
-	report.Warnings = r.warnings.Texts()
+	report.Warnings = r.warnings.List()
 	if r.options.DryRun {
 		return report.planned()
 	}

@@ -48,7 +48,7 @@ type StatusReport struct {
 	// The notifications and their deliveries.
 	Notifications []notifications.Description `json:"notifications,omitempty"`
 	// Warnings that concern all objects.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
 	// LastRunLost says that there is a summary of the last run, and that it can't be read.
 	LastRunLost bool `json:"-"`
 	// Orphans is how many objects have documents and no record; the warnings name them.
@@ -62,7 +62,7 @@ func (r StatusReport) For(reader reason.Renderer) StatusReport {
 	if reader.Whole() {
 		return r
 	}
-	seen := StatusReport{SchemaVersion: r.SchemaVersion, At: r.At, Overdue: r.Overdue, LastDay: r.LastDay.For(reader), Warnings: []string{}}
+	seen := StatusReport{SchemaVersion: r.SchemaVersion, At: r.At, Overdue: r.Overdue, LastDay: r.LastDay.For(reader), Warnings: reason.Reasons{}}
 	if last := r.LastRun; last != nil {
 		seen.LastRun = &declaration.RunSummary{RunID: last.RunID, StartedAt: last.StartedAt, FinishedAt: last.FinishedAt, SucceededAt: last.SucceededAt}
 	}
@@ -114,21 +114,21 @@ func (r *Runner) status(ctx context.Context, only string, names ...string) (Stat
 		report.Orphans = one.warnOrphans(ctx)
 		list, err := r.world.Notifications().Describe(ctx)
 		if err != nil {
-			one.warnings.Add("the notifications are unknown: " + err.Error())
+			one.warnings.Warn(reason.NotificationsUnknown(reason.Failure(err)))
 		}
 		report.Notifications = list
 	}
 	if err := report.addLastRun(ctx, r.world.Store); err != nil {
 		report.LastRunLost = true
-		one.warnings.Add(lostSummary(err))
+		one.warnings.Warn(lostSummary(err))
 	}
 	if report.LastRun != nil && len(names) == 0 && only == "" {
 		for _, text := range report.LastRun.Leftovers {
-			one.warnings.Add("as of the last run, " + text)
+			one.warnings.Warn(reason.AsOfLastRun(reason.NewForeign(text)))
 		}
 	}
 	report.Complete()
-	report.Warnings = one.warnings.Texts()
+	report.Warnings = one.warnings.List()
 	return report, nil
 }
 

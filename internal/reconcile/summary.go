@@ -3,12 +3,12 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -52,7 +52,7 @@ func (r *run) saveFailure(ctx context.Context, failed error) {
 	summary.RunID, summary.StartedAt, summary.FinishedAt = r.report.RunID, r.report.StartedAt, r.now().UTC()
 	summary.Failed, summary.Decisions = 0, 0
 	if err := r.writeSummary(ctx, old, summary); err != nil {
-		r.warnings.Add(err.Error()) // often of what the run failed with
+		r.warnings.Warn(reason.Explain(err)) // often of what the run failed with
 	}
 }
 
@@ -86,7 +86,7 @@ func none(string) bool { return false }
 func (r *run) lastSummary(ctx context.Context) record.Document[declaration.RunSummary] {
 	old, err := record.Load[declaration.RunSummary](ctx, r.repository.Store, store.Statuses, lastRun)
 	if err != nil {
-		r.warnings.Add(lostSummary(err))
+		r.warnings.Warn(lostSummary(err))
 		old.Value = declaration.RunSummary{}
 	}
 	return old
@@ -175,7 +175,7 @@ func (r *run) saveDay(ctx context.Context) {
 	old, err := record.Load[declaration.LastDay](ctx, r.repository.Store, store.Statuses, lastDay)
 	if err != nil {
 		if !old.Exists() {
-			r.warnings.Add(err.Error())
+			r.warnings.Warn(reason.Explain(err))
 			return
 		}
 		old.Value = declaration.LastDay{} // a damaged one is replaced
@@ -194,7 +194,7 @@ func (r *run) saveDay(ctx context.Context) {
 	}
 	_, err = record.Save(ctx, r.repository.Store, store.Statuses, lastDay, old, next)
 	if err != nil && !errors.Is(err, store.ErrConflict) {
-		r.warnings.Add(err.Error())
+		r.warnings.Warn(reason.Explain(err))
 	}
 }
 
@@ -214,11 +214,10 @@ func (r Report) sizes() []declaration.Size {
 }
 
 // lostSummary reports that the summary of the last run is unreadable, and the consequence.
-func lostSummary(err error) string {
+func lostSummary(err error) reason.Reason {
 	var damaged *declaration.DamagedError
 	if errors.As(err, &damaged) {
-		return fmt.Sprintf("%s is damaged (%s): failures of the last runs are unknown; the next full gpupool reconcile writes it again", damaged.What,
-			damaged.Reason)
+		return reason.SummaryDamaged(reason.NewForeign(damaged.What), reason.NewForeign(damaged.Reason))
 	}
-	return "what failed in the last runs is not known: " + err.Error()
+	return reason.SummaryUnknown(reason.Failure(err))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -19,10 +20,10 @@ func (r *run) warnOrphans(ctx context.Context) int {
 		Budget: func(name string) bool { _, found := slices.BinarySearch(budgets, name); return found },
 	})
 	if err != nil {
-		r.warnings.Add("instances and workloads of lost records were not searched: " + err.Error())
+		r.warnings.Warn(reason.OrphansUnsearched(reason.Failure(err)))
 	}
 	for _, of := range orphans {
-		r.warnings.Add(of.String())
+		r.warnings.Warn(of.Reason())
 	}
 	return len(orphans)
 }
@@ -32,7 +33,7 @@ func (r *run) warnOrphans(ctx context.Context) int {
 func (r *run) checkTombstones(ctx context.Context) {
 	docs, err := r.repository.Store.List(ctx, store.Tombstones)
 	if err != nil {
-		r.warnings.Add(err.Error())
+		r.warnings.Warn(reason.Explain(err))
 		return
 	}
 	for _, doc := range docs {
@@ -43,7 +44,7 @@ func (r *run) checkTombstones(ctx context.Context) {
 			err = r.pools.FindRemaining(ctx, record.Document[declaration.Tombstone]{Value: tombstone, Revision: doc.Revision})
 		}
 		if err != nil {
-			r.warnings.Add(err.Error())
+			r.warnings.Warn(reason.Explain(err))
 		}
 	}
 }

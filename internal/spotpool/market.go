@@ -1,9 +1,8 @@
 package spotpool
 
 import (
-	"fmt"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Market is a combination that has its own price and stock.
@@ -83,12 +82,12 @@ type Markets struct {
 	QuotaUnknown error
 }
 
-// QuotaWarning says for people why the region's spot quota is unknown; empty if it is known.
-func (m Markets) QuotaWarning(region string) string {
+// QuotaWarning says why the region's spot quota is unknown; zero if it is known.
+func (m Markets) QuotaWarning(region string) reason.Reason {
 	if m.QuotaUnknown == nil {
-		return ""
+		return reason.Reason{}
 	}
-	return fmt.Sprintf("the spot quota of %s is unknown: %v", region, m.QuotaUnknown)
+	return reason.SpotQuotaUnknown(reason.Word(region), reason.Failure(m.QuotaUnknown))
 }
 
 // OffersByMarket indexes offers by market. If a market has several, the first counts.

@@ -121,8 +121,8 @@ func TestMarketsWithoutAQuota(t *testing.T) {
 			if err != nil || len(m.Offers) == 0 || m.SpotVCPUs != nil {
 				t.Errorf("%d offers, %v, %v", len(m.Offers), m.SpotVCPUs, err)
 			}
-			if text := m.QuotaWarning(testRegion); !strings.HasPrefix(text, "the spot quota of "+testRegion+" is unknown: DescribeAccountQuota: ") ||
-				fault.Code != "" && !strings.Contains(text, fault.Code) {
+			if text := m.QuotaWarning(testRegion); !strings.HasPrefix(text.String(), "the spot quota of "+testRegion+" is unknown: DescribeAccountQuota: ") ||
+				fault.Code != "" && !strings.Contains(text.String(), fault.Code) {
 				t.Errorf("warning %q", text)
 			}
 		})

@@ -26,7 +26,7 @@ func Notifications(style terminal.Style, clock terminal.Clock, all []notificatio
 			color = terminal.Red
 		}
 		t.Add(d.Name, string(d.Type), style.Paint(color, string(d.State)), fmt.Sprint(d.Delivered), fmt.Sprint(d.Pending), last)
-		if message := d.Message(); message != "" {
+		if message := d.Reason().String(); message != "" {
 			errs = append(errs, terminal.Wrap(clock.Text(message), style.Width, "  ")...)
 		}
 	}

@@ -98,7 +98,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if !o.session.JSON() { // JSON contains them
-		o.session.Warn(explained.Warnings...)
+		o.session.Warn(explained.Warnings.Texts()...)
 	}
 	if err := o.session.Print(explained.NoNulls(), func(style terminal.Style) string { return text(style, explained, time.Local) }); err != nil {
 		return err

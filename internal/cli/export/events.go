@@ -21,8 +21,8 @@ func (o *options) events(ctx context.Context, from store.Store, tell func(*histo
 	kept := eventlog.Log{Store: from, Now: o.session.Now}
 	answer, err := kept.Walk(ctx, history.Query{}, tell)
 	if err == nil {
-		o.lost = answer.Lost
-		o.warn(answer.Lost)
+		o.lost = answer.Lost.Texts()
+		o.warn(o.lost)
 	}
 	return err
 }

@@ -119,7 +119,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.session.Warn(answer.Lost...)
+	o.session.Warn(answer.Lost.Texts()...)
 	if answer.KeptSince.After(query.Since) {
 		o.session.Warn(fmt.Sprintf("events before %s are no longer kept", answer.KeptSince.UTC().Format(time.RFC3339)))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
@@ -64,7 +65,7 @@ func (p *page) csv(walk walker) (eventlog.Answer, error) {
 
 // json prints a report with its events one by one.
 func (p *page) json(r eventlog.Report, walk walker) error {
-	r.Events, r.Lost = []history.Event{}, []string{}
+	r.Events, r.Lost = []history.Event{}, reason.Reasons{}
 	const events = "\n  \"events\": ["
 	around, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

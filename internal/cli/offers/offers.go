@@ -99,8 +99,8 @@ func (o *options) run(ctx context.Context, _ []string) error {
 		return err
 	case err != nil: // on-demand offers are known
 		report.Warnings = append(report.Warnings, err.Error())
-	case quota != "":
-		report.Warnings = append(report.Warnings, quota)
+	case !quota.IsZero():
+		report.Warnings = append(report.Warnings, quota.String())
 	}
 	o.session.Warn(report.Warnings...)
 	report.Offers = o.filter(markets.Offers)

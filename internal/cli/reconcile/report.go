@@ -26,7 +26,7 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	ctx = outcome.WithRun(ctx, report.RunID)
 	switch {
 	case o.session.Output(process.None):
-		o.session.WarnOf(ctx, report.Warnings...)
+		o.session.WarnOf(ctx, report.Warnings.Texts()...)
 		return nil
 	case o.session.JSON():
 		return o.session.PutJSON(report, o.every == 0)
@@ -39,7 +39,7 @@ func (o *options) print(ctx context.Context, report reconcile.Report, store stri
 	if o.every > 0 {
 		out.WriteByte('\n')
 	}
-	o.session.WarnOf(ctx, report.Warnings...)
+	o.session.WarnOf(ctx, report.Warnings.Texts()...)
 	return o.session.Put(out.String())
 }
 

@@ -113,7 +113,7 @@ func (o *options) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if !o.session.JSON() { // which has them
-		o.session.Warn(report.Warnings...)
+		o.session.Warn(report.Warnings.Texts()...)
 	}
 	err = o.session.Print(report, func(style terminal.Style) string {
 		return text(o.layout(style, names), report)

@@ -72,7 +72,7 @@ func readAll(ctx context.Context, remains stored.Remains) (findings, error) {
 	}
 	orphans, err := record.Orphans(ctx, remains, record.Recorded{})
 	for _, of := range orphans {
-		found.problems = append(found.problems, problem{Document: of.Documents[0].String(), Error: of.String()})
+		found.problems = append(found.problems, problem{Document: of.Documents[0].String(), Error: of.Reason().String()})
 	}
 	return found, err
 }

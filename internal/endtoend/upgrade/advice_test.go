@@ -103,10 +103,10 @@ func TestAnOlderStoreThatWasMovedAwayIsReplaced(t *testing.T) {
 		}
 	}
 	u.warns(report, remedies)
-	for _, c := range commands(report.Warnings) {
+	for _, c := range commands(report.Warnings.Texts()) {
 		u.server.Shell(t, c)
 	}
-	if report := u.runOwn(dir); len(report.Budgets) != 2 || strings.Contains(strings.Join(report.Warnings, "\n"), "older gpupool") {
+	if report := u.runOwn(dir); len(report.Budgets) != 2 || strings.Contains(strings.Join(report.Warnings.Texts(), "\n"), "older gpupool") {
 		t.Errorf("%d budgets are reported, and it warns of %q", len(report.Budgets), report.Warnings)
 	}
 	if code, findings := u.repair(dir); code != 0 {

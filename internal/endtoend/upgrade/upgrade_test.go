@@ -154,10 +154,10 @@ func TestLeftoversOfAnOlderVersionAreReported(t *testing.T) {
 		t.Errorf("its freeze is lifted: %v", err)
 	}
 
-	for _, command := range commands(report.Warnings) {
+	for _, command := range commands(report.Warnings.Texts()) {
 		u.server.Shell(t, command)
 	}
-	if report := u.runOwn(dir); strings.Contains(strings.Join(report.Warnings, "\n"), "older gpupool") {
+	if report := u.runOwn(dir); strings.Contains(strings.Join(report.Warnings.Texts(), "\n"), "older gpupool") {
 		t.Errorf("what was removed is warned of: %q", report.Warnings)
 	}
 	u.wantResumed()
@@ -211,7 +211,7 @@ func (u *upgraded) isOlder(what, message string) {
 
 func (u *upgraded) warns(report reconcile.Report, texts []string) {
 	u.Helper()
-	warnings := strings.Join(report.Warnings, "\n")
+	warnings := strings.Join(report.Warnings.Texts(), "\n")
 	for _, text := range texts {
 		if !strings.Contains(warnings, text) {
 			u.Errorf("no warning says %q:\n%s", text, warnings)

@@ -15,6 +15,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 )
 
@@ -44,7 +45,7 @@ const recordedKey = "recorded"
 type flow interface {
 	Create(ctx context.Context, d core.Declaration) (notifications.State, error)
 	Update(ctx context.Context, d core.Declaration) (notifications.State, error)
-	Delete(ctx context.Context, d core.Declaration) (message string, err error)
+	Delete(ctx context.Context, d core.Declaration) (message reason.Reason, err error)
 }
 
 // NewResource returns the resource gpupool_notification.
@@ -90,8 +91,8 @@ func (r *notificationResource) view(ctx context.Context, d core.Declaration) (no
 
 func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
 	message, err := f.Delete(ctx, d)
-	if message != "" {
-		left.AddWarning("Notification "+d.Name+" had events to deliver", connection.Capital(message)+".")
+	if !message.IsZero() {
+		left.AddWarning("Notification "+d.Name+" had events to deliver", connection.Capital(message.String()))
 	}
 	return left, err
 }

@@ -44,8 +44,8 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	}
 	markets, err := reader.Markets(ctx, d.Region)
 	offers := markets.Offers
-	if text := markets.QuotaWarning(d.Region); text != "" && d.InstanceChargeType == core.Spot {
-		diags.AddWarning(doing, text)
+	if why := markets.QuotaWarning(d.Region); !why.IsZero() && d.InstanceChargeType == core.Spot {
+		diags.AddWarning(doing, why.String())
 	}
 	refusal, refused := core.AsCloudError(err)
 	switch {

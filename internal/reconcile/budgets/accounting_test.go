@@ -188,7 +188,7 @@ func TestTheRunnersClockMayBeWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantConsumed(t, r, "4.000")
-		if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, want) || strings.Contains(text, "clock") != (want != "") {
+		if text := strings.Join(r.Warnings.Texts(), "\n"); !strings.Contains(text, want) || strings.Contains(text, "clock") != (want != "") {
 			t.Errorf("by a clock %s ahead, the run warns of %q", ahead, r.Warnings)
 		}
 	}

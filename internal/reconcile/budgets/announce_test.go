@@ -101,7 +101,7 @@ func TestMeasuresNeedNoEvents(t *testing.T) {
 	d.Cluster.Failing["Alert"] = errors.New("cannot create events ml/x: forbidden")
 	report := d.Run()
 	wantTold(t, report, "done freeze", "done evict a", "done evict b")
-	if len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "cannot create events") {
+	if len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0].String(), "cannot create events") {
 		t.Errorf("warnings %q", report.Warnings)
 	}
 	messages, err := d.Budgets().Delete(context.Background(), b)

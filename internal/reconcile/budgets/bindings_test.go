@@ -157,7 +157,7 @@ func TestMoreBoundPodsThanAreRememberedAreTold(t *testing.T) {
 		d.Cluster.Start("ml", fmt.Sprintf("pod-%d", n), 1, untaken)
 	}
 	d.Cluster.Step(time.Minute)
-	if warnings := strings.Join(d.Run().Warnings, "\n"); !strings.Contains(warnings, "The labels at the binding of the 1 earliest are dropped") {
+	if warnings := strings.Join(d.Run().Warnings.Texts(), "\n"); !strings.Contains(warnings, "The labels at the binding of the 1 earliest are dropped") {
 		t.Errorf("warnings %q", warnings)
 	}
 }
@@ -179,7 +179,7 @@ func TestLostBindingsAreTold(t *testing.T) {
 	}
 	d.edit(uid, taken(d.Cluster.Now().Add(-time.Minute)))
 	r := d.Run()
-	if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, "by the labels that they have when they are next observed") {
+	if warnings := strings.Join(r.Warnings.Texts(), "\n"); !strings.Contains(warnings, "by the labels that they have when they are next observed") {
 		t.Errorf("warnings %q", warnings)
 	}
 	if r = d.Run(); len(r.Warnings) > 0 {

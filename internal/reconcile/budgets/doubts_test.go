@@ -33,13 +33,13 @@ func TestDoubtsOfOneNamespaceHideNoOthers(t *testing.T) {
 		want = append(want, doubtful("noisy", fmt.Sprint("pod-", n)))
 	}
 	want = append(want[:5], doubtful("quiet", "pod"), "95 more doubts about pods, 95 of them in the namespace noisy")
-	if diff := cmp.Diff(want, d.Run().Warnings); diff != "" {
+	if diff := cmp.Diff(want, d.Run().Warnings.Texts()); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
 	}
 	for n := range 100 {
 		doubtful(fmt.Sprint("namespace-", n), "pod")
 	}
-	told := d.Run().Warnings
+	told := d.Run().Warnings.Texts()
 	if rest := slices.IndexFunc(told, func(s string) bool { return len(s) > 0 && s[0] == '5' }); len(told) != 51 || rest != 50 {
 		t.Errorf("%d are told: %q", len(told), told)
 	}

@@ -25,20 +25,18 @@ func (f *Flow) note(events ...history.Event) {
 
 // reportLeft reports the events in statuses to the history, which may lack them.
 func (k *kind) reportLeft(ctx context.Context, previous map[string]previousStatus) {
-	var leftOut []string
+	var leftOut reason.Reasons
 	for name, s := range previous {
 		k.flow.outbox.Note(s.document.Value.Unreported...)
 		if n := s.document.Value.LeftOut; n > 0 {
-			leftOut = append(leftOut, history.LeftOut("the budget "+name, "a status", n))
+			leftOut = append(leftOut, history.LeftOut("budget/"+name, "a status", n))
 		}
 	}
-	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Warn)
 	if added.Events == 0 { // all were reported before
 		return
 	}
-	for _, text := range leftOut {
-		k.warnings.Warn(reason.EventsLeftOut(reason.NewForeign(text)))
-	}
+	k.warnings.Warn(leftOut...)
 }
 
 // reportLoss reports lost documents of the ledger, and those that were accepted in this run.

@@ -139,7 +139,7 @@ func TestIntactPartsOfADamagedLedgerCount(t *testing.T) {
 	}
 	d.Cluster.Step(15 * time.Minute)
 	report = d.Run()
-	if !strings.Contains(strings.Join(report.Warnings, "\n"), "damaged") || report.Budgets[0].Coverage.String() >= "1" {
+	if !strings.Contains(strings.Join(report.Warnings.Texts(), "\n"), "damaged") || report.Budgets[0].Coverage.String() >= "1" {
 		t.Errorf("warnings %v, coverage %s", report.Warnings, report.Budgets[0].Coverage)
 	}
 	for _, text := range report.Budgets[0].Warnings.Texts() {

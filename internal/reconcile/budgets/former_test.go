@@ -33,7 +33,7 @@ func TestPodsOfANamespaceThatIsGoneCountByItsLabels(t *testing.T) {
 			d.Cluster.Former = map[string]map[string]string{uid: test.labels}
 			r := d.Run()
 			wantConsumed(t, r, test.consumed)
-			if warns := strings.Contains(strings.Join(r.Warnings, "\n"), "ci-4711/test: its namespace is gone"); warns != test.warns {
+			if warns := strings.Contains(strings.Join(r.Warnings.Texts(), "\n"), "ci-4711/test: its namespace is gone"); warns != test.warns {
 				t.Errorf("warnings %q", r.Warnings)
 			}
 			if r = d.Run(); len(r.Warnings) > 0 {

@@ -136,5 +136,5 @@ func (k *kind) reportGrants(ctx context.Context, list []budget.Declaration, gran
 			}})
 		}
 	}
-	record.Grants(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
+	record.Grants(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Warn)
 }

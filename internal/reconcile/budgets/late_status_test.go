@@ -39,7 +39,7 @@ func TestAKubeletErasesNoHours(t *testing.T) {
 			if got, err := strconv.ParseFloat(r.Budgets[0].ConsumedGPUHours, 64); err != nil || got < want.hours-0.001 {
 				t.Errorf("%s, deleted %v: %v GPU-hours are left (%v)", source, deleted, got, err)
 			}
-			if slices.ContainsFunc(r.Warnings, func(w string) bool {
+			if slices.ContainsFunc(r.Warnings.Texts(), func(w string) bool {
 				return strings.Contains(w, "the pod ml/a: the kubelet of its node node-1 reports that it ended at") && strings.Contains(w, "these are kept")
 			}) != want.warned {
 				t.Errorf("%s, deleted %v: the warnings are %q", source, deleted, r.Warnings)

@@ -24,8 +24,8 @@ func TestAStatusWarnsOfWhatTheLastRunFoundOfAnOlderGpupool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs := slices.Contains(run.Warnings, left.Warning().String())
-		shows := slices.Contains(status.Warnings, "as of the last run, "+left.Warning().String())
+		runs := slices.Contains(run.Warnings.Texts(), left.Warning().String())
+		shows := slices.Contains(status.Warnings.Texts(), "as of the last run, "+left.Warning().String())
 		if runs != there || shows != there {
 			t.Errorf("found: %v; the run warns of it: %v; the status warns of it: %v: %q", there, runs, shows, status.Warnings)
 		}

@@ -174,7 +174,7 @@ func TestOrphanedFreezeIsLifted(t *testing.T) {
 	if _, there := d.Cluster.Frozen[b.UID]; there || len(d.Cluster.Frozen) != 1 {
 		t.Errorf("frozen: %v", d.Cluster.Frozen)
 	}
-	if !strings.Contains(strings.Join(report.Warnings, "\n"), "team-a is destroyed") {
+	if !strings.Contains(strings.Join(report.Warnings.Texts(), "\n"), "team-a is destroyed") {
 		t.Errorf("warnings: %v", report.Warnings)
 	}
 }

@@ -184,7 +184,7 @@ func TestAcceptingALossAnnouncesWhatItLifts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if warnings := strings.Join(r.Warnings, "\n"); !announced || !strings.Contains(warnings, "budget/team-a: "+want) {
+		if warnings := strings.Join(r.Warnings.Texts(), "\n"); !announced || !strings.Contains(warnings, "budget/team-a: "+want) {
 			t.Errorf("dry run %t: announced in time %t; it warns of %q", o.DryRun, announced, warnings)
 		}
 		if frozen := len(d.Cluster.Frozen) == 1; frozen != o.DryRun {

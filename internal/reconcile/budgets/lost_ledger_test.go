@@ -82,7 +82,7 @@ func TestAPersonAcceptsALoss(t *testing.T) {
 	}
 	r := accept()
 	wantTold(t, r, "done unfreeze")
-	if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, "loss accepted (the disk is gone): the ledger's document closed-") {
+	if warnings := strings.Join(r.Warnings.Texts(), "\n"); !strings.Contains(warnings, "loss accepted (the disk is gone): the ledger's document closed-") {
 		t.Errorf("the report: %q", warnings)
 	}
 	r = d.Run()
@@ -90,7 +90,7 @@ func TestAPersonAcceptsALoss(t *testing.T) {
 	if warnings := strings.Join(r.Budgets[0].Warnings.Texts(), "\n"); strings.Contains(warnings, "lost") {
 		t.Errorf("the next run still warns: %q", warnings)
 	}
-	if warnings := strings.Join(accept().Warnings, "\n"); !strings.Contains(warnings, "every loss of the ledger was accepted before") {
+	if warnings := strings.Join(accept().Warnings.Texts(), "\n"); !strings.Contains(warnings, "every loss of the ledger was accepted before") {
 		t.Errorf("accepting again says %q", warnings)
 	}
 	d.Cluster.Step(75 * time.Minute)

@@ -14,7 +14,7 @@ import (
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateBudget, older string) {
 	r.Run.TakeOver(list, func(b declaration.StateBudget) error {
 		b.Declaration = b.Declaration.WithDefaults()
-		return r.kind.takeOver(ctx, record.StateEntry[budget.Declaration]{StateResource: b, Older: older, Warn: r.kind.warnings.Add})
+		return r.kind.takeOver(ctx, record.StateEntry[budget.Declaration]{StateResource: b, Older: older, Warn: r.kind.warnings.Warn})
 	})
 }
 

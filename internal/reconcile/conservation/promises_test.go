@@ -87,7 +87,7 @@ func (w *world) unreported(o observed) {
 			told = told || r.Name == d.Name
 		}
 		for _, warning := range o.report.Warnings {
-			told = told || strings.Contains(warning, d.Name)
+			told = told || strings.Contains(warning.String(), d.Name)
 		}
 		if !told {
 			w.violated(promiseReported, "%s of %s", m.ID, d.Key())

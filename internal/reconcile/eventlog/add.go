@@ -3,12 +3,12 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -25,7 +25,7 @@ type Added struct {
 	Events     int // new events
 	Unreported int // events that could not be added
 	Dropped    history.Dropped
-	Warnings   []string
+	Warnings   reason.Reasons
 }
 
 // Add adds the events that the history does not have.
@@ -37,7 +37,7 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 	var err error
 	if a.documents, err = m.documents(); err != nil {
 		a.Unreported = len(events)
-		a.warn(err)
+		a.warn(reason.Explain(err))
 		return a.Added
 	}
 	days := map[history.Day][]history.Event{}
@@ -52,7 +52,7 @@ func (m *Log) Add(ctx context.Context, events ...history.Event) Added {
 		if err := a.addToDay(ctx, day, days[day]); err != nil {
 			n := len(days[day])
 			a.Unreported += n
-			a.warn(fmt.Errorf("the history lacks events of %s (%d): %w", day, n, err))
+			a.warn(reason.HistoryLacks(reason.Word(day), reason.Count(n), reason.Failure(err)))
 		}
 	}
 	return a.Added
@@ -65,11 +65,7 @@ type addition struct {
 	today history.Day
 }
 
-func (a *addition) warn(err error) {
-	if text := err.Error(); !slices.Contains(a.Warnings, text) {
-		a.Warnings = append(a.Warnings, text)
-	}
-}
+func (a *addition) warn(why reason.Reason) { a.Warnings = a.Warnings.With(why) }
 
 // addToDay adds events to one day. It releases its lock at the end.
 func (a *addition) addToDay(ctx context.Context, day history.Day, events []history.Event) (err error) {
@@ -165,7 +161,7 @@ func (a *addition) head(ctx context.Context, day history.Day) (*history.Head, st
 		if err == nil {
 			return h, doc.Revision, nil
 		}
-		a.warn(errors.New(lost(day, time.Time{}, time.Time{}, err)))
+		a.warn(lost(day, time.Time{}, time.Time{}, err))
 	}
 }
 
@@ -173,7 +169,7 @@ func (a *addition) head(ctx context.Context, day history.Day) (*history.Head, st
 func (a *addition) missing(ctx context.Context, h *history.Head, events []history.Event) ([]history.Event, error) {
 	missing, errs := h.Missing(events)
 	for _, err := range errs {
-		a.warn(err)
+		a.warn(reason.Explain(err))
 	}
 	missing, err := a.removeRecorded(ctx, h.Near(missing), missing)
 	if err != nil || len(missing) == 0 {
@@ -234,7 +230,7 @@ func (a *addition) write(ctx context.Context, changes history.Changes, revision 
 	}
 	for _, name := range trimmed {
 		if err := a.remove(ctx, name); err != nil {
-			a.warn(err)
+			a.warn(reason.Explain(err))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Answer is the result of a query.
@@ -17,7 +18,7 @@ type Answer struct {
 	// query does not select them.
 	Objects []string
 	// Lost describes the parts of the history that cannot be read.
-	Lost []string
+	Lost reason.Reasons
 	// KeptSince is the time before which events were dropped. It is zero if no document
 	// reports dropped events.
 	KeptSince time.Time
@@ -230,7 +231,5 @@ func (w *walk) note() {
 }
 
 func (w *walk) lose(day history.Day, from, to time.Time, err error) {
-	if text := lost(day, from, to, err); !slices.Contains(w.answer.Lost, text) {
-		w.answer.Lost = append(w.answer.Lost, text)
-	}
+	w.answer.Lost = w.answer.Lost.With(lost(day, from, to, err))
 }

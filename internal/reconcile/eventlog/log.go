@@ -3,12 +3,12 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -128,10 +128,10 @@ func (d *documents) remove(ctx context.Context, name string) error {
 	return err
 }
 
-func lost(day history.Day, from, to time.Time, err error) string {
-	span := ""
-	if !from.IsZero() {
-		span = fmt.Sprintf(" from %s to %s", from.Format("15:04"), to.Format("15:04Z"))
+func lost(day history.Day, from, to time.Time, err error) reason.Reason {
+	of, why := reason.Word(day), reason.Failure(err)
+	if from.IsZero() {
+		return reason.HistoryLost(of, why)
 	}
-	return fmt.Sprintf("history of %s%s is lost: %v", day, span, err)
+	return reason.HistoryPartLost(of, reason.Word(from.Format("15:04")), reason.Word(to.Format("15:04Z")), why)
 }

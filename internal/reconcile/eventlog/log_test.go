@@ -214,7 +214,7 @@ func TestADayThatIsOverBecomesCompact(t *testing.T) {
 	if diff := cmp.Diff(want, names(t, s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if text := added.Dropped.String(); !strings.Contains(text, "the history before 2026-10-16T00:00:00Z was dropped") {
+	if text := added.Dropped.Reason().String(); !strings.Contains(text, "the history before 2026-10-16T00:00:00Z was dropped") {
 		t.Errorf("dropped: %q", text)
 	}
 	expect(t, at(s, noon), yesterday, today)
@@ -347,7 +347,7 @@ func TestOnlyDamagedDocumentsAreLost(t *testing.T) {
 			}
 			for _, q := range []history.Query{{}, {Since: noon.AddDate(0, 0, -2)}} {
 				got := ask(t, at(s, noon), q)
-				text := strings.Join(got.Lost, "\n")
+				text := strings.Join(got.Lost.Texts(), "\n")
 				for _, want := range tt.lost {
 					if !strings.Contains(text, want) {
 						t.Errorf("%q does not say %q", text, want)
@@ -446,7 +446,7 @@ func TestHistoryErrorsDoNotStopARun(t *testing.T) {
 			return nil
 		}})
 		got := at(s, noon).Add(context.Background(), began(noon, 1))
-		said := strings.Contains(strings.Join(got.Warnings, " "), "disk full")
+		said := strings.Contains(strings.Join(got.Warnings.Texts(), " "), "disk full")
 		if method == "Read" && got.Events == 1 && !said { // what can't be read alone is found in a list
 			continue
 		}

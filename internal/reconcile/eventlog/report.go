@@ -20,7 +20,7 @@ type Report struct {
 	// The events, by time.
 	Events []history.Event `json:"events"`
 	// Parts of the history that cannot be read.
-	Lost []string `json:"lost"`
+	Lost reason.Reasons `json:"lost"`
 	// Earlier events are no longer kept. Absent if all are.
 	KeptSince time.Time `json:"kept_since,omitzero"`
 }
@@ -29,7 +29,7 @@ type Report struct {
 func (r Report) For(reader reason.Renderer) Report {
 	r.Events = reason.Each(r.Events, reader)
 	if !reader.Whole() {
-		r.Store, r.Lost = "", []string{}
+		r.Store, r.Lost = "", reason.Reasons{}
 	}
 	return r
 }

@@ -3,10 +3,10 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -16,7 +16,7 @@ func (a *addition) tidy(ctx context.Context, today *history.Head) {
 	a.forgetList()
 	defer a.forgetList()
 	if err := a.list(ctx); err != nil {
-		a.warn(fmt.Errorf("the history could not be tidied: %w", err))
+		a.warn(reason.HistoryUntidied(reason.Failure(err)))
 		return
 	}
 	sizes := map[string]int64{}
@@ -45,7 +45,7 @@ func (a *addition) tidy(ctx context.Context, today *history.Head) {
 	today.Keep(dropped.Until)
 	a.Dropped = a.Dropped.And(dropped)
 	if err := errors.Join(errs...); err != nil {
-		a.warn(fmt.Errorf("the history could not be tidied: %w", err))
+		a.warn(reason.HistoryUntidied(reason.Failure(err)))
 		return
 	}
 	today.Tidied = true

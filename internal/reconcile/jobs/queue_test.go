@@ -445,7 +445,7 @@ func TestAFullStoreLeavesJobsQueued(t *testing.T) {
 	}
 	job := d.submit(aGrant(), "k1")
 	report, _ := p.Runner().Run(context.Background(), reconcile.RunOptions{})
-	if text := strings.Join(report.Warnings, "\n"); !strings.Contains(text, "job/"+job.ID) {
+	if text := strings.Join(report.Warnings.Texts(), "\n"); !strings.Contains(text, "job/"+job.ID) {
 		t.Errorf("the warnings are %q", text)
 	}
 	d.is(job.ID, request.Queued)

@@ -56,7 +56,7 @@ type Run struct {
 	Queue
 	RunID   string
 	Effects Effects
-	Warn    func(text string)
+	Warn    func(...reason.Reason)
 
 	listed   bool
 	finished []request.Job // when the run began
@@ -110,7 +110,7 @@ func (r *Run) Begin(ctx context.Context) {
 		}
 		err := r.begin(ctx, job)
 		if err != nil && !errors.Is(err, store.ErrConflict) { // else it was canceled, and stays so
-			r.warn(fmt.Errorf("the next run continues with job/%s and later ones: %w", job.Value.ID, err))
+			r.Warn(reason.JobContinues(reason.Word(job.Value.ID), reason.Failure(err)))
 			return
 		}
 	}
@@ -182,7 +182,7 @@ func (r *Run) result(ctx context.Context, c *claim, done Effect, err error) erro
 	case RefusalOf(err) != "", r.late(c) && ctx.Err() == nil:
 		return r.complete(ctx, c, request.Failed, failed(done, err), &history.Error{Message: err.Error()})
 	}
-	r.warn(fmt.Errorf("the next run repeats job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
+	r.Warn(reason.JobRepeated(reason.Word(c.Value.ID), reason.Object(c.Value.Object), reason.Failure(err)))
 	return nil
 }
 
@@ -231,7 +231,7 @@ func (r *Run) Finish(ctx context.Context, e Ending) []request.Job {
 			continue
 		}
 		if err := r.finish(ctx, c, e); err != nil {
-			r.warn(fmt.Errorf("the next run completes job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
+			r.Warn(reason.JobCompleted(reason.Word(c.Value.ID), reason.Object(c.Value.Object), reason.Failure(err)))
 		}
 	}
 	return r.done
@@ -303,7 +303,7 @@ func (r *Run) finishStockPool(ctx context.Context, c *claim, e Ending) error {
 // withdraw fails a job whose stock pool was not applied, and begins the deletion of that.
 func (r *Run) withdraw(ctx context.Context, c *claim) error {
 	if err := r.Effects.Withdraw(ctx, declarationOf(c.Value)); err != nil {
-		r.warn(fmt.Errorf("the next run withdraws job/%s (%s): %w", c.Value.ID, c.Value.Object, err))
+		r.Warn(reason.JobWithdrawn(reason.Word(c.Value.ID), reason.Object(c.Value.Object), reason.Failure(err)))
 		return nil
 	}
 	return r.complete(ctx, c, request.Failed, Effect{Reasons: c.Value.Reasons}, c.Value.Error)
@@ -312,7 +312,7 @@ func (r *Run) withdraw(ctx context.Context, c *claim) error {
 func (r *Run) warn(errs ...error) {
 	for _, err := range errs {
 		if err != nil {
-			r.Warn(err.Error())
+			r.Warn(reason.Explain(err))
 		}
 	}
 }

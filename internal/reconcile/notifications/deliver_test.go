@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/directory"
@@ -55,7 +56,7 @@ func deliver(t *testing.T, flow *notifications.Flow, e history.Event) (reports [
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		run := &notifications.Run{Flow: flow, Warn: func(string) {}}
+		run := &notifications.Run{Flow: flow, Warn: func(...reason.Reason) {}}
 		run.Claim(t.Context(), notifications.Claiming{
 			Found: []history.Event{e}, Last: func(context.Context) declaration.RunSummary { return declaration.RunSummary{} },
 		})

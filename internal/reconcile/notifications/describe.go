@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -42,19 +43,16 @@ type Description struct {
 // Object is the name in reports.
 func (d Description) Object() string { return "notification/" + d.Name }
 
-// Message describes a failure; empty if it does not fail.
-func (d Description) Message() string {
+// Reason says why it fails; zero if it does not.
+func (d Description) Reason() reason.Reason {
 	switch {
 	case d.Error != "":
-		return d.Error
+		return reason.Unexplained(reason.NewForeign(d.Error))
 	case d.Failure == nil:
-		return ""
+		return reason.Reason{}
 	}
-	text := fmt.Sprintf("%s: no message was delivered since %s: %s", d.Object(), wording.Instant(d.FailingSince), d.Failure.Error())
-	if d.Failure.Remedy != "" {
-		text = strings.TrimSuffix(text, ".") + ". " + d.Failure.Remedy
-	}
-	return strings.TrimSuffix(text, ".") + ". The next attempt is due at " + wording.Instant(d.NextAt)
+	return reason.DeliveryFails(reason.Object(d.Object()), reason.Instant{Time: d.FailingSince}, reason.NewForeign(strings.TrimSuffix(d.Failure.Error(), ".")),
+		reason.Instant{Time: d.NextAt}, reason.NewForeign(d.Failure.Remedy))
 }
 
 func describe(d notification.Declaration, j *notification.Journal) Description {

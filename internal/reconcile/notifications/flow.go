@@ -11,9 +11,9 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Sender sends messages. Its errors are *notification.Failure.
@@ -148,7 +148,7 @@ func valid(d notification.Declaration) error {
 }
 
 // Delete destroys a notification. The message reports events that were not delivered.
-func (f *Flow) Delete(ctx context.Context, d notification.Declaration) (message string, err error) {
+func (f *Flow) Delete(ctx context.Context, d notification.Declaration) (message reason.Reason, err error) {
 	err = f.records().Locked(ctx, d, func(ctx context.Context) error {
 		r, err := f.records().Deletable(ctx, d)
 		if err != nil || !r.Exists() {
@@ -164,15 +164,14 @@ func (f *Flow) Delete(ctx context.Context, d notification.Declaration) (message 
 }
 
 // clear removes the documents of a notification. The caller holds its lock.
-func (f *Flow) clear(ctx context.Context, r record.Stored[notification.Declaration]) (message string, err error) {
+func (f *Flow) clear(ctx context.Context, r record.Stored[notification.Declaration]) (message reason.Reason, err error) {
 	d := r.Value.Declaration
 	if err := f.records().WriteTombstone(ctx, d, f.now()); err != nil {
-		return "", err
+		return reason.Reason{}, err
 	}
 	j, err := f.journal(ctx, d.UID)
 	if n := len(j.Value.Pending) + j.Value.LeftOut; err == nil && n > 0 {
-		message = fmt.Sprintf("%s that it had not delivered %s not reported: gpupool history lists %s", wording.Count(n, "event"), wording.Are(n),
-			wording.Plural(n, "it", "them"))
+		message = reason.DestroyedUndelivered(reason.Object(d.Object()), reason.Count(n))
 	}
 	if err == nil || j.Exists() {
 		err = record.Remove(ctx, f.Repository.Store, store.Deliveries, d.UID, j.Revision)
@@ -216,7 +215,7 @@ func (f *Flow) View(ctx context.Context, d notification.Declaration) (State, err
 	case j.Exists():
 		state.Journal = &j.Value
 		if d := describe(state.Declaration, &j.Value); d.Failure != nil {
-			state.Warnings = append(state.Warnings, d.Message())
+			state.Warnings = append(state.Warnings, d.Reason().String())
 		}
 	}
 	return state, nil

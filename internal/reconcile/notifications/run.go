@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -22,7 +23,7 @@ import (
 type Run struct {
 	*Flow
 	// Warn gets warnings.
-	Warn func(text string)
+	Warn func(...reason.Reason)
 
 	claimed []*delivery
 	present notification.Present
@@ -77,7 +78,7 @@ const (
 func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 	declared, err := r.declared(ctx)
 	if err != nil {
-		r.Warn(fmt.Sprintf("no notifications are sent: %v", err))
+		r.Warn(reason.NothingSent(reason.Failure(err)))
 		return false
 	}
 	if complete = true; len(declared) == 0 {
@@ -85,7 +86,7 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 	}
 	journalOf, err := r.journals(ctx)
 	if err != nil {
-		r.Warn(fmt.Sprintf("no notifications are sent: %v", err))
+		r.Warn(reason.NothingSent(reason.Failure(err)))
 		return false
 	}
 	last, since := c.Last(ctx), r.now()
@@ -96,12 +97,12 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 			of.journal, err = journalOf(d.UID)
 		}
 		if err != nil {
-			r.Warn(fmt.Sprintf("%s: nothing is sent: %v", d.Object(), err))
+			r.Warn(reason.NotSent(reason.Object(d.Object()), reason.Failure(err)))
 			complete = false
 			continue
 		}
 		if !of.journal.Exists() {
-			r.Warn(fmt.Sprintf("%s: its deliveries were lost: events before this run are not reported", d.Object()))
+			r.Warn(reason.DeliveriesLost(reason.Object(d.Object())))
 			of.journal.Value = notification.New(d, r.now())
 		}
 		r.claimed = append(r.claimed, of)
@@ -112,12 +113,12 @@ func (r *Run) Claim(ctx context.Context, c Claiming) (complete bool) {
 	}
 	events, err := r.events(ctx, since, c.Found)
 	if err != nil {
-		r.Warn(fmt.Sprintf("the events of this run are reported by the next one: %v", err))
+		r.Warn(reason.ReportedLater(reason.Failure(err)))
 		return false
 	}
 	r.claimed = slices.DeleteFunc(r.claimed, func(of *delivery) bool {
 		if err := r.claim(ctx, of, events, c.Failing); err != nil {
-			r.Warn(fmt.Sprintf("%s: the next run reports the events of this one: %v", of.declaration.Object(), err))
+			r.Warn(reason.ReportedLaterOf(reason.Object(of.declaration.Object()), reason.Failure(err)))
 			complete = false
 			return true
 		}
@@ -134,12 +135,12 @@ func (r *Run) declared(ctx context.Context) ([]notification.Declaration, error) 
 		d := of.Record.Declaration
 		switch {
 		case of.Err != nil:
-			r.Warn(of.Err.Error())
+			r.Warn(reason.Explain(of.Err))
 		case of.Record.Phase == declaration.Deleting:
 			if message, err := r.Delete(ctx, d); err != nil {
-				r.Warn(fmt.Sprintf("%s is not destroyed yet: %v", d.Object(), err))
-			} else if message != "" {
-				r.Warn(d.Object() + ": " + message)
+				r.Warn(reason.NotDestroyed(reason.Object(d.Object()), reason.Failure(err)))
+			} else if !message.IsZero() {
+				r.Warn(message)
 			}
 		default:
 			list = append(list, d)
@@ -216,7 +217,7 @@ func (r *Run) Deliver(ctx context.Context) []Report {
 	for _, of := range r.claimed {
 		if d := describe(of.declaration, &of.journal.Value); d.Failure != nil {
 			of.report.Failure = d.Failure
-			r.Warn(d.Message())
+			r.Warn(d.Reason())
 		}
 		if of.report.Messages > 0 || of.report.Failure != nil {
 			reports = append(reports, of.report)
@@ -296,7 +297,7 @@ func (r *Run) attempt(ctx context.Context, of *delivery, m notification.Message)
 	if !m.Refresh() {
 		kept, err := r.keep(ctx, of.journal, j.Attempt(of.declaration, m))
 		if err != nil {
-			r.Warn(fmt.Sprintf("%s: nothing is sent, since the attempt cannot be recorded: %v", of.declaration.Object(), err))
+			r.Warn(reason.AttemptUnrecorded(reason.Object(of.declaration.Object()), reason.Failure(err)))
 			return false
 		}
 		of.journal, j = kept, kept.Value
@@ -317,7 +318,7 @@ func (r *Run) attempt(ctx context.Context, of *delivery, m notification.Message)
 	defer cancel()
 	kept, unrecorded := r.keep(ctx, of.journal, after)
 	if unrecorded != nil {
-		r.Warn(fmt.Sprintf("%s: the next run sends a message again, since its delivery cannot be recorded: %v", of.declaration.Object(), unrecorded))
+		r.Warn(reason.DeliveryUnrecorded(reason.Object(of.declaration.Object()), reason.Failure(unrecorded)))
 		return false
 	}
 	of.journal = kept

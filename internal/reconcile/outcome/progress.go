@@ -34,8 +34,10 @@ func (p Reporter) Logger() *slog.Logger {
 }
 
 // HistoryLacks logs why what an operation did is not in the history.
-func (p Reporter) HistoryLacks(why string) {
-	p.Logger().Warn("events are missing in the history", "error", why)
+func (p Reporter) HistoryLacks(list ...reason.Reason) {
+	for _, why := range list {
+		p.Logger().Warn("events are missing in the history", "error", why.String())
+	}
 }
 
 // Report reports a step to people who wait.
@@ -51,9 +53,6 @@ type Warnings struct {
 	list reason.Reasons
 }
 
-// Add adds a warning without a code once.
-func (w *Warnings) Add(text string) { w.Warn(reason.Remarks([]string{text})...) }
-
 // Warn adds each warning once.
 func (w *Warnings) Warn(list ...reason.Reason) {
 	w.mu.Lock()
@@ -65,9 +64,9 @@ func (w *Warnings) Warn(list ...reason.Reason) {
 	}
 }
 
-// Texts are all warnings in order.
-func (w *Warnings) Texts() []string {
+// List returns all warnings in order.
+func (w *Warnings) List() reason.Reasons {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]string{}, w.list.Texts()...)
+	return append(reason.Reasons{}, w.list...)
 }

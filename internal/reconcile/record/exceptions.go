@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -124,14 +125,14 @@ type Rest[T any] struct {
 
 // ReportRest reports to the history what an outbox took up of these, and then leaves that
 // out of their documents. If it can't, it only warns.
-func (e Exceptions[T]) ReportRest(ctx context.Context, k Repository, o *Outbox, now func() time.Time, list []Rest[T], warn func(text string)) {
+func (e Exceptions[T]) ReportRest(ctx context.Context, k Repository, o *Outbox, now func() time.Time, list []Rest[T], warn func(...reason.Reason)) {
 	if len(list) == 0 {
 		return
 	}
 	k.ReportAfter(ctx, o, now, warn)
 	for _, rest := range list {
 		if _, err := e.Change(ctx, rest.UID, func(v T) (T, error) { return rest.WithoutReported(v), nil }); err != nil {
-			warn(err.Error())
+			warn(reason.Explain(err))
 		}
 	}
 }

@@ -3,12 +3,12 @@ package record
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
@@ -24,26 +24,31 @@ type Orphan struct {
 	Instances []string
 }
 
-// String says what is lost, its consequences, and what to do.
-func (o Orphan) String() string {
-	list := o.DocumentNames()
-	follows, record := "no run manages it", "its record"
+// Reason says what is lost, its consequences, and what to do.
+func (o Orphan) Reason() reason.Reason {
+	list := reason.NewForeign(o.DocumentNames())
+	uid := reason.Word(cmp.Or(o.UID, "unknown"))
 	kind, key, _ := strings.Cut(o.Object, "/")
+	follows, of := reason.Unmanaged(), store.Key{}
 	switch kind {
 	case "spot_pool":
-		follows, record = "no run manages its instances", store.Key{Kind: store.SpotPools, Name: key}.String()
-		if len(o.Instances) > 0 {
-			follows += " " + strings.Join(o.Instances, ", ")
+		if follows, of.Kind = reason.UnmanagedPool(uid), store.SpotPools; len(o.Instances) > 0 {
+			follows = reason.UnmanagedInstances(o.Instances, uid)
 		}
-		follows += fmt.Sprintf(", which carry the tag gpupool/uid=%s and cost money", o.UID)
 	case "budget":
-		follows, record = "no run judges it, and what it froze or paused stays so", store.Key{Kind: store.Budgets, Name: key}.String()
+		follows, of.Kind = reason.UnmanagedBudget(), store.Budgets
 	case "stock_pool":
-		follows, record = "no run reconciles its Deployment", store.Key{Kind: store.StockPools, Name: key}.String()
+		follows, of.Kind = reason.UnmanagedDeployment(), store.StockPools
 	}
-	return fmt.Sprintf("the record of %s (uid %s) is lost, and %s is left: %s. Put %s back from a copy, or run gpupool reconcile --from-state FILE. If it "+
-		"was destroyed, remove %s",
-		cmp.Or(o.Object, "an object"), cmp.Or(o.UID, "unknown"), list, follows, record, list)
+	document := "its record"
+	if of.Kind != "" {
+		of.Name = key
+		document = of.String()
+	}
+	if o.Object == "" {
+		return reason.UnknownRecordLost(uid, list, follows, reason.NewForeign(document))
+	}
+	return reason.RecordLost(reason.Object(o.Object), uid, list, follows, reason.NewForeign(document))
 }
 
 // DocumentNames lists its documents.

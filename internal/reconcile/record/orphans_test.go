@@ -137,7 +137,7 @@ func TestOrphansAreFoundByEachKindOfDocument(t *testing.T) {
 			}
 			s := open()
 			list := orphans(s, record.Recorded{})
-			if len(list) != 1 || list[0].Object != test.object || list[0].UID != uid || !strings.Contains(list[0].String(), test.says) {
+			if len(list) != 1 || list[0].Object != test.object || list[0].UID != uid || !strings.Contains(list[0].Reason().String(), test.says) {
 				t.Fatalf("%v are found, want %s, of which it says %q", list, test.object, test.says)
 			}
 			if list := orphans(s, record.Recorded{UID: func(of string) bool { return of == uid }}); len(list) > 0 {

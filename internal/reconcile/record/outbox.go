@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 )
 
@@ -114,12 +115,10 @@ func (k Repository) History(now func() time.Time) *eventlog.Log {
 
 // ReportAfter reports the events that the history lacks, at the end of an operation that may
 // have been interrupted. Failures are only warnings.
-func (k Repository) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(text string)) eventlog.Added {
+func (k Repository) ReportAfter(ctx context.Context, o *Outbox, now func() time.Time, warn func(...reason.Reason)) eventlog.Added {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
 	defer cancel()
 	added := o.Report(ctx, k.History(now))
-	for _, text := range added.Warnings {
-		warn(text)
-	}
+	warn(added.Warnings...)
 	return added
 }

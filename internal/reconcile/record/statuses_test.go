@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store/storetest"
@@ -257,7 +258,7 @@ func TestRestIsReportedOnce(t *testing.T) {
 	outbox.Note(event)
 	without := func(g declaration.Grants) declaration.Grants { g.Unreported = nil; return g }
 	now := func() time.Time { return noon }
-	warn := func(text string) { warnings = append(warnings, text) }
+	warn := func(list ...reason.Reason) { warnings = append(warnings, reason.Reasons(list).Texts()...) }
 	grants.ReportRest(t.Context(), k, &outbox, now, nil, warn)
 	if outbox.Has(event) {
 		t.Error("it is reported without need")
@@ -331,7 +332,7 @@ func TestUnreportedEventsAreNotConfirmed(t *testing.T) {
 		var o record.Outbox
 		var warnings []string
 		o.Note(event)
-		added := tt.k.ReportAfter(t.Context(), &o, func() time.Time { return noon }, func(text string) { warnings = append(warnings, text) })
+		added := tt.k.ReportAfter(t.Context(), &o, func() time.Time { return noon }, func(list ...reason.Reason) { warnings = append(warnings, reason.Reasons(list).Texts()...) })
 		if o.Has(event) != tt.has || (added.Unreported == 0) != tt.has || (len(warnings) == 0) != tt.has {
 			t.Errorf("reported %t, want %t: %+v, %q", o.Has(event), tt.has, added, warnings)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // StateEntry is one object of a Terraform state, and where its warnings go.
@@ -14,7 +15,7 @@ type StateEntry[D any] struct {
 	declaration.StateResource[D]
 	// Older names a newer state that was seen before; empty if there is none.
 	Older string
-	Warn  func(text string)
+	Warn  func(...reason.Reason)
 }
 
 // TakeOver brings a declaration out of a state into the store where the store has
@@ -22,7 +23,7 @@ type StateEntry[D any] struct {
 // the declaration under its lock, before it is recorded; its error refuses it.
 func (l Lifecycle[D]) TakeOver(ctx context.Context, t StateEntry[D], ready func(ctx context.Context, old Stored[D], d D) (D, error)) error {
 	if t.Tainted {
-		t.Warn(fmt.Sprintf("%s is tainted: the next terraform apply replaces it", t.Address))
+		t.Warn(reason.StateTainted(reason.NewForeign(t.Address)))
 	}
 	if t.Unread != nil {
 		return t.Unread
@@ -85,7 +86,7 @@ func (l Lifecycle[D]) overrules(ctx context.Context, t StateEntry[D], old Stored
 		return false, fmt.Errorf("this %s (uid %s) was destroyed at %s: the state is older than that", l.noun, uid,
 			tombstone.Value.DestroyedAt.Format(time.RFC3339))
 	case old.Exists() && oldGeneration > generation:
-		t.Warn(fmt.Sprintf("%s: the store has a newer declaration (generation %d, and the state has %d), and it is used", t.Address, oldGeneration, generation))
+		t.Warn(reason.StateOlder(reason.NewForeign(t.Address), reason.Count(oldGeneration), reason.Count(generation)))
 		return false, nil
 	case old.Exists() && (oldGeneration == generation || old.Value.Phase != declaration.Active):
 		return false, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -62,7 +63,7 @@ func TestStateIsTakenOverIfItIsNewer(t *testing.T) {
 		tt.entry.Address, tt.entry.Declaration = "address", teamA(2)
 		var warnings []string
 		err := l.TakeOver(t.Context(), record.StateEntry[budget.Declaration]{
-			StateResource: tt.entry, Older: tt.older, Warn: func(text string) { warnings = append(warnings, text) },
+			StateResource: tt.entry, Older: tt.older, Warn: func(list ...reason.Reason) { warnings = append(warnings, reason.Reasons(list).Texts()...) },
 		}, func(_ context.Context, _ record.Stored[budget.Declaration], d budget.Declaration) (budget.Declaration, error) {
 			return d, nil
 		})

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -27,7 +28,7 @@ type regionObservation struct {
 	gone     map[string]bool // recorded IDs that are certainly gone
 	absent   map[string]bool // IDs that were requested, and that Tencent Cloud does not know
 	markets  marketObservation
-	warnings []string
+	warnings reason.Reasons
 
 	indexed sync.Once
 	byName  map[string][]spotpool.Instance
@@ -206,20 +207,20 @@ type owner struct {
 
 // recordedIDs returns the instances that the region's journals record and the listing lacks,
 // each with its pool.
-func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, []string, error) {
+func (o *cloudObserver) recordedIDs(ctx context.Context, region string, listed map[string]bool) (map[string]owner, reason.Reasons, error) {
 	docs, err := o.Repository.Store.List(ctx, store.Journals)
 	if err != nil {
 		return nil, nil, err
 	}
 	owners := map[string]owner{}
-	var warnings []string
+	var warnings reason.Reasons
 	for _, doc := range docs {
 		if !strings.HasPrefix(doc.Key.Name, region+"/") {
 			continue
 		}
 		j, err := record.DecodeListed[journal.Journal](ctx, o.Repository.Store, doc)
 		if err != nil {
-			warnings = append(warnings, err.Error())
+			warnings = append(warnings, reason.Explain(err))
 			continue
 		}
 		uid := doc.Key.Name[strings.LastIndexByte(doc.Key.Name, '/')+1:]

@@ -3,6 +3,7 @@ package spotpools
 import (
 	"context"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -38,7 +39,7 @@ func (r *region) confirm(ctx context.Context) {
 			err = r.flow.keepJournal(ctx, d, j, value)
 		}
 		if err != nil {
-			r.warnings.Add(err.Error())
+			r.warnings.Warn(reason.Explain(err))
 		}
 	}
 }

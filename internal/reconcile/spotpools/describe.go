@@ -144,9 +144,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		of.Report = newReport(d, nil, loop.Ending{Became: outcome.Failed, Why: err})
 		return of
 	}
-	for _, text := range append(observed.markets.warnings(d.Region, t.spot()), observed.warnings...) {
-		k.warnings.Add(text)
-	}
+	k.warnings.Warn(append(observed.markets.warnings(d.Region, t.spot()), observed.warnings...)...)
 	observation := observed.pool(t)
 	nodes := k.flow.observePoolNodes(ctx, d, t.journal.Value, observation, sharedMaxAge, true)
 	if err := nodes.refusal(); err != nil {
@@ -154,7 +152,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 		return of
 	}
 	if !nodes.remark.IsZero() {
-		k.warnings.Add(nodes.remark.String())
+		k.warnings.Warn(nodes.remark)
 	}
 	s := situation(d, observation, nodes, t.journal.Value, k.flow.gate(ctx, d), t.hold)
 	plan := decide.Decide(s)

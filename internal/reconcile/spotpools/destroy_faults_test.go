@@ -163,7 +163,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := w.CleanRuns()
-	if len(report.Warnings) != 1 || !contains(report.Warnings[0], ids[0], d.UID, "terraform import") {
+	if len(report.Warnings) != 1 || !contains(report.Warnings[0].String(), ids[0], d.UID, "terraform import") {
 		t.Errorf("the run warns %q, want it to name %s", report.Warnings, ids[0])
 	}
 	state, err := w.Pools(nil).View(context.Background(), d)

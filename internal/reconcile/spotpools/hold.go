@@ -174,7 +174,7 @@ func (k *kind) reportHolds(ctx context.Context) {
 			}})
 		}
 	}
-	record.Holds(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Add)
+	record.Holds(k.flow.Repository).ReportRest(ctx, k.flow.Repository, &k.flow.outbox, k.flow.Clock, unreported, k.warnings.Warn)
 }
 
 // byName returns the declaration of a pool by REGION/NAME, or by NAME if it is unique.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // searchFor is for how long runs search for instances of a destroyed pool, after its
@@ -33,12 +33,6 @@ func (o *cloudObserver) remainingInstances(ctx context.Context, d spotpool.Decla
 }
 
 // remainingWarning warns of instances of a destroyed pool.
-func remainingWarning(d spotpool.Declaration, destroyed time.Time, left []string, remedy string) string {
-	return fmt.Sprintf("%s was destroyed at %s, and %s still %s its uid %s and %s money: %s. %s, or remove the tag gpupool/uid from %s",
-		d.Object(), destroyed.UTC().Format(time.RFC3339), wording.Count(len(left), "instance"), wording.Have(len(left)), d.UID,
-		wording.Plural(len(left), "costs", "cost"), strings.Join(left, ", "), remedy, wording.Plural(len(left), "it", "them"))
-}
-
 // FindRemaining searches for instances of a recently destroyed pool, and records when it found
 // some. It ignores tombstones of other kinds, and of pools that have a record again.
 func (r *Run) FindRemaining(ctx context.Context, t record.Document[declaration.Tombstone]) error {
@@ -62,11 +56,12 @@ func (r *Run) FindRemaining(ctx context.Context, t record.Document[declaration.T
 	if err != nil {
 		return err
 	}
-	remedy := fmt.Sprintf("Import it (terraform import ADDRESS %s), and keep or destroy it", d.Key())
+	of, at, uid := reason.Object(d.Object()), reason.Instant{Time: t.Value.DestroyedAt.UTC()}, reason.Word(d.UID)
 	if again.Exists() { // an import would take the new pool
-		remedy = fmt.Sprintf("%s is another pool now, so do not destroy it for them: terminate them in the console", d.Key())
+		r.kind.warnings.Warn(reason.InstancesRemainOther(of, at, left, uid))
+	} else {
+		r.kind.warnings.Warn(reason.InstancesRemainImport(of, at, left, uid, reason.Word(d.Key())))
 	}
-	r.kind.warnings.Add(remainingWarning(d, t.Value.DestroyedAt, left, remedy))
 	t.Value.LeftAt = r.kind.flow.now().UTC().Truncate(time.Second)
 	_, err = record.Save(ctx, r.kind.flow.Repository.Store, store.Tombstones, d.UID, t, t.Value)
 	return err

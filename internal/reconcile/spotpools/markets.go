@@ -2,11 +2,11 @@ package spotpools
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -17,15 +17,14 @@ type marketObservation struct {
 }
 
 // warnings returns what is unknown of a region's markets; the quota only if spot pools need it.
-func (m marketObservation) warnings(region string, spot bool) []string {
-	var texts []string
+func (m marketObservation) warnings(region string, spot bool) (list reason.Reasons) {
 	if m.err != nil {
-		texts = append(texts, fmt.Sprintf("prices and stock of %s are unknown: %v", region, m.err))
+		list = append(list, reason.MarketsUnknown(reason.Word(region), reason.Failure(m.err)))
 	}
-	if quota := m.QuotaWarning(region); spot && quota != "" {
-		texts = append(texts, quota)
+	if m.QuotaUnknown != nil && spot {
+		list = append(list, m.QuotaWarning(region))
 	}
-	return texts
+	return list
 }
 
 // sharedMarkets is one observation of a region's markets for all of its pools.

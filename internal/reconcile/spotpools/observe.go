@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -27,7 +28,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		if state.Destroyed = len(left) == 0; state.Destroyed {
 			return state, nil
 		}
-		state.Warnings = append(state.Warnings, remainingWarning(d, tombstone.Value.DestroyedAt, left, "Destroy it again, or apply to keep it"))
+		state.Warnings = append(state.Warnings, reason.InstancesRemain(reason.Object(d.Object()), reason.Instant{Time: tombstone.Value.DestroyedAt.UTC()}, left, reason.Word(d.UID)).String())
 		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}
@@ -69,7 +70,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 		state.Warnings = append(state.Warnings, nodes.remark.String())
 	}
 	if nodes.err != nil {
-		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err))
+		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err).String())
 	}
 	d.Currency = observed.account.Currency // which the next apply records
 	s := situation(d, observation, nodes, j.Value, state.Gate, state.Hold)
@@ -79,7 +80,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	}
 	s.Hold = state.Hold
 	state.Plan = decide.Decide(s)
-	state.Warnings = append(state.Warnings, observed.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)...)
+	state.Warnings = append(state.Warnings, observed.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot).Texts()...)
 	return nil
 }
 

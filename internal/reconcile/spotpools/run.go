@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -44,7 +45,7 @@ type kind struct {
 	warnings *outcome.Warnings
 	opened   []target                 // the targets, in their order
 	statuses map[string]budget.Status // by the name of the budget
-	leftOut  []string                 // warnings of events that did not fit into journals
+	leftOut  reason.Reasons           // warnings of events that did not fit into journals
 }
 
 // target is one pool of the run.
@@ -156,13 +157,11 @@ func (k *kind) Begin(ctx context.Context, _ []loop.Target[spotpool.Declaration])
 
 // reportLeft reports events that earlier processes may not have reported.
 func (k *kind) reportLeft(ctx context.Context) {
-	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Add)
+	added := k.flow.Repository.ReportAfter(ctx, &k.flow.outbox, k.flow.Clock, k.warnings.Warn)
 	if added.Events == 0 { // they were reported before, with their warnings
 		return
 	}
-	for _, text := range k.leftOut {
-		k.warnings.Add(text)
-	}
+	k.warnings.Warn(k.leftOut...)
 }
 
 // region is the part of a run in one region.
@@ -183,9 +182,7 @@ func (r *region) reconcile(ctx context.Context, turns []loop.Turn) {
 		targets[n], own[n] = w.target, turns[r.places[n]]
 	}
 	if r.observation, r.err = r.flow.observeTargets(ctx, r.name, targets); r.err == nil {
-		for _, text := range append(r.observation.markets.warnings(r.name, slices.ContainsFunc(targets, target.spot)), r.observation.warnings...) {
-			r.warnings.Add(text)
-		}
+		r.warnings.Warn(append(r.observation.markets.warnings(r.name, slices.ContainsFunc(targets, target.spot)), r.observation.warnings...)...)
 	}
 	loop.Parallel(ctx, own)
 	if r.err == nil && !r.options.Wait {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -51,7 +52,7 @@ func newState(p *pass) State {
 		state.Warnings = append(state.Warnings, p.nodes.remark.String())
 	}
 	if p.nodes.err != nil {
-		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err))
+		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err).String())
 	}
 	if plan == nil {
 		state.Warnings = append(state.Warnings, p.warnings.Texts()...)
@@ -73,6 +74,6 @@ func shortWarning(p decide.Plan, gate spotpool.Gate) string {
 }
 
 // unobservedWarning says what follows if a pool's nodes could not be observed.
-func unobservedWarning(d spotpool.Declaration, err error) string {
-	return fmt.Sprintf("the nodes of %s were not observed, so nothing is drained, replaced or terminated; launches continue: %s", d.Object(), err)
+func unobservedWarning(d spotpool.Declaration, err error) reason.Reason {
+	return reason.NodesUnobserved(reason.Object(d.Object()), reason.Failure(err))
 }

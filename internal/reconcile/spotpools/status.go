@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -30,7 +31,7 @@ func (k *kind) saveStatuses(ctx context.Context, works []*work) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), record.Grace)
 	defer cancel()
 	if err := k.flow.Repository.SavePoolStatuses(ctx, statuses, gone); err != nil {
-		k.warnings.Add(fmt.Sprintf("the statuses of spot pools could not be written, and stock pools use those of an earlier run: %v", err))
+		k.warnings.Warn(reason.StatusesUnsaved(reason.Failure(err)))
 	}
 }
 

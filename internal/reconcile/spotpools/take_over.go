@@ -13,7 +13,7 @@ import (
 // that one fails.
 func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older string) {
 	r.Run.TakeOver(pools, func(p declaration.StatePool) error {
-		return r.kind.flow.takeOver(ctx, record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.kind.warnings.Add})
+		return r.kind.flow.takeOver(ctx, record.StateEntry[spotpool.Declaration]{StateResource: p, Older: older, Warn: r.kind.warnings.Warn})
 	})
 }
 

@@ -59,7 +59,7 @@ func (w *work) Observe(ctx context.Context) (loop.Next, error) {
 		return loop.Act, nil
 	}
 	if err := w.flow.keepJournal(ctx, t.declaration, t.journal, w.seen.Journal); err != nil {
-		w.warnings.Add(err.Error())
+		w.warnings.Warn(reason.Explain(err))
 	}
 	return loop.Done, nil
 }
@@ -81,7 +81,7 @@ func (w *work) decide(ctx context.Context) error {
 		return err
 	}
 	if !nodes.remark.IsZero() {
-		w.warnings.Add(nodes.remark.String())
+		w.warnings.Warn(nodes.remark)
 	}
 	plan := decide.Decide(situation(d, observation, nodes, w.flow.unreported(j), w.gate, w.target.hold))
 	w.seen, w.trouble = &plan, cmp.Or(gateErr, nodes.err, journalLost(plan))

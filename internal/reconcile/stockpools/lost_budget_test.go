@@ -61,7 +61,7 @@ func TestAPausedPoolStaysPausedIfTheRecordOfItsBudgetIsLost(t *testing.T) {
 					!strings.Contains(within.Message.String(), "its record is lost, and ") {
 					t.Errorf("it has %d pods: %+v", d.replicas(), within)
 				}
-				if text := strings.Join(r.Warnings, "\n"); !strings.Contains(text, "the record of budget/team-a (uid "+b.UID+") is lost") {
+				if text := strings.Join(r.Warnings.Texts(), "\n"); !strings.Contains(text, "the record of budget/team-a (uid "+b.UID+") is lost") {
 					t.Errorf("the run warns %q", r.Warnings)
 				}
 			}

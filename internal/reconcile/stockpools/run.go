@@ -87,7 +87,7 @@ func (r *Run) Read(ctx context.Context) error {
 		k.journals[d.UID] = j.Value
 		k.flow.outbox.Note(j.Value.Value.Unreported...)
 		if n := j.Value.Value.LeftOut; n > 0 {
-			k.warnings.Add(history.LeftOut(d.Object(), "a journal", n))
+			k.warnings.Warn(history.LeftOut(d.Object(), "a journal", n))
 		}
 		return nil
 	})

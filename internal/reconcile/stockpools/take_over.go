@@ -14,7 +14,7 @@ import (
 func (r *Run) TakeOver(ctx context.Context, list []declaration.StateStockPool, older string) {
 	r.Run.TakeOver(list, func(s declaration.StateStockPool) error {
 		s.Declaration = s.Declaration.WithDefaults()
-		return r.kind.flow.takeOver(ctx, record.StateEntry[stockpool.Declaration]{StateResource: s, Older: older, Warn: r.kind.warnings.Add})
+		return r.kind.flow.takeOver(ctx, record.StateEntry[stockpool.Declaration]{StateResource: s, Older: older, Warn: r.kind.warnings.Warn})
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
@@ -170,7 +171,7 @@ func (a *api) history(ctx context.Context, in *historyQuestion) (eventlog.Report
 // events are those of a question. If objects are given, they are only those of these.
 func (a *api) events(ctx context.Context, in *historyQuestion, objects []string) (eventlog.Report, error) {
 	now := a.Source.Now()
-	report := eventlog.Report{SchemaVersion: 1, Store: a.Source.Store(), Until: now.UTC(), Events: []history.Event{}, Lost: []string{}}
+	report := eventlog.Report{SchemaVersion: 1, Store: a.Source.Store(), Until: now.UTC(), Events: []history.Event{}, Lost: reason.Reasons{}}
 	names := declaration.Names(in.Name)
 	if err := names.Validate(); err != nil {
 		return report, huma.Error422UnprocessableEntity("name: " + err.Error())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -36,7 +37,7 @@ type List struct {
 	// The location of the store. Empty for a reader of a part of it.
 	Store string `json:"store"`
 	// Warnings that concern all objects.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
 }
 
 // SpotPools are the spot pools, as observed now.
@@ -152,7 +153,7 @@ func orForbidden(err error) error {
 
 // header returns the part of a list that is not its objects.
 func header(r reconcile.StatusReport) List {
-	return List{SchemaVersion: r.SchemaVersion, At: r.At, Store: r.Store, Warnings: append([]string{}, r.Warnings...)}
+	return List{SchemaVersion: r.SchemaVersion, At: r.At, Store: r.Store, Warnings: append(reason.Reasons{}, r.Warnings...)}
 }
 
 // everyone is the key of what those share who may read all objects.

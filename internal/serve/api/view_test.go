@@ -57,7 +57,7 @@ func TestTextsThatATenantSees(t *testing.T) {
 	}
 	own(&x.Budgets[0].Name, &x.StockPools[0].Name, &x.SpotPools[0].Name)
 	x.StockPools[0].Namespace, x.SpotPools[0].Region = "own", "own"
-	s := reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools, Warnings: []string{"hidden warnings"}}
+	s := reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools, Warnings: reason.Reasons{hiddenReason}}
 	seen := reason.Renderer{Namespace: tenant.Namespace, Sees: func(o reason.Object) bool {
 		return tenant.Sees(o) || slices.Contains([]reason.Object{"spot_pool/own/own", "stock_pool/own/own"}, o)
 	}}

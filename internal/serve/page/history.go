@@ -53,7 +53,7 @@ func (s *site) history(w http.ResponseWriter, r *http.Request) {
 		if e.Text != "" {
 			all = slices.DeleteFunc(all, func(event history.Event) bool { return !mentions(event, e.Text) })
 		}
-		e.Lost, e.Cut = found.Lost, len(found.Events) == chartedAtMost && len(all) <= e.Page*listedAtMost
+		e.Lost, e.Cut = found.Lost.Texts(), len(found.Events) == chartedAtMost && len(all) <= e.Page*listedAtMost
 		e.list(all, q)
 		return frame{Title: "History", Store: found.Store, At: found.Until, Body: e}, err
 	})

@@ -80,7 +80,7 @@ func (s *site) overview(w http.ResponseWriter, r *http.Request) {
 
 // newOverview has all objects, without details.
 func newOverview(r reconcile.StatusReport) overview {
-	o := overview{Runs: runs(r), Warnings: r.Warnings, Lists: allLists(r)}
+	o := overview{Runs: runs(r), Warnings: r.Warnings.Texts(), Lists: allLists(r)}
 	for _, l := range o.Lists {
 		o.Count += len(l.Rows)
 		for _, row := range l.Rows {
@@ -303,7 +303,7 @@ func notificationList(all []notifications.Description) list {
 			last = moment(&d.DeliveredAt)
 		}
 		r.Cells = []cell{text("%s", d.Type), text("%d", d.Delivered), text("%d", d.Pending), last}
-		if message := d.Message(); message != "" {
+		if message := d.Reason().String(); message != "" {
 			r.Details = append(r.Details, message)
 		}
 		if d.Failure != nil {
