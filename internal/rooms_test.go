@@ -258,7 +258,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/spotpools",
 		module + "internal/reconcile/notifications", module + "internal/reconcile/state",
 		module + "internal/reconcile/stockpools", module + "internal/reconcile/usage", module + "internal/budget", module + "internal/request",
-		module + "internal/spotpool", module + "internal/wording",
+		module + "internal/spotpool", module + "internal/wording", module + "internal/reason",
 	}},
 	"internal/serve/api": {may: []string{
 		module + "internal/serve/access", module + "internal/serve/page", module + "internal/serve/snapshot", module + "internal/reconcile",
@@ -300,7 +300,7 @@ var rooms = map[string]struct {
 		module + "internal/manifests", module + "internal/notice", module + "internal/notify", module + "internal/cvmsim", module + "internal/declaration",
 		module + "internal/stockpool", module + "internal/stockpool/decide", module + "internal/stockpool/drift", module + "internal/node",
 		module + "internal/spotpool", module + "internal/spotpool/markets", module + "internal/spotpool/decide", module + "internal/budget",
-		module + "internal/budget/meter", module + "internal/gpu",
+		module + "internal/budget/meter", module + "internal/gpu", module + "internal/reason",
 		module + "internal/ledger", module + "internal/ledger/document", module + "internal/duration", module + "internal/printable",
 		module + "internal/wording",
 		"github.com/guptarohit/asciigraph", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/prometheus/", "golang.org/x/term", "k8s.io/api",

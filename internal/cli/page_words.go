@@ -1,21 +1,24 @@
 package cli
 
 import (
-	"time"
-
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/explain"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/status"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
+	web "github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 )
 
-// pageWords are the texts of gpupool status and gpupool explain, in UTC: a page is for readers in any
-// time zone.
+// pageWords are the texts of gpupool status and gpupool explain.
 type pageWords struct{}
 
-// Details returns the lines about each object.
-func (pageWords) Details(r reconcile.StatusReport) map[string][]string {
-	return status.Details(r, time.UTC)
+// Details returns the lines about objects.
+func (pageWords) Details(r reconcile.StatusReport, tenant bool) (list []web.Section) {
+	for _, s := range status.Details(r, tenant) {
+		list = append(list, web.Section{Objects: s.Objects, Lines: s.Lines})
+	}
+	return list
 }
 
 // Explanation returns an explanation as text.
-func (pageWords) Explanation(x reconcile.Explanation) string { return explain.Text(x, time.UTC) }
+func (pageWords) Explanation(x reconcile.Explanation, tenant bool) string {
+	return explain.PageText(x, tenant)
+}

@@ -162,7 +162,7 @@ func TestARaisedLimitOpensTheGate(t *testing.T) {
 	if _, err := g.process().Budgets().Update(t.Context(), raised); err != nil {
 		t.Fatal(err)
 	}
-	if text := g.gpupool(0, "status"); !strings.Contains(text, "no run of gpupool reconcile has judged it since") {
+	if text := g.gpupool(0, "status"); !strings.Contains(text, "no run has judged it since") {
 		t.Errorf("the status does not show the gate:\n%s", text)
 	}
 	g.gpupool(0, "reconcile", "--wait")

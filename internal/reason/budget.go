@@ -47,8 +47,8 @@ var (
 var (
 	PartLost   = one[Foreign]("part_lost", Warning, "part of the ledger is lost, so usage may be higher: {document}", "")
 	AcceptLoss = one[Reason]("accept_loss", Warning,
-		"with gpupool reconcile --accept-loss REASON, only {used}: everything in force is lifted, and pools that name the budget launch",
-		"Add --dry-run to preview it")
+		"if the loss is accepted, only {used}: everything in force is lifted, and pools that name the budget launch",
+		"To preview it: gpupool reconcile --accept-loss REASON --dry-run")
 	Forgotten = two[Instant, Instant]("forgotten", Warning,
 		"the window begins at {begins}, but usage that ended before {known_since} was already dropped when no window needed it: usage may be higher", "")
 	Unconfirmed = two[Amount, Amount]("unconfirmed", Warning,

@@ -21,9 +21,10 @@ var (
 // Why the status of a budget does not count.
 var (
 	BeingDestroyed = warning("being_destroyed", "it is being destroyed")
-	Unjudged       = one[Instant]("unjudged", Warning, "it was changed at {at}, and no run of gpupool reconcile has judged it since", "")
+	Unjudged       = one[Instant]("unjudged", Warning, "it was changed at {at}, and no run has judged it since", "")
 	StatusOld      = three[Instant, Duration, Duration]("status_old", Warning,
-		"its status is as of {as_of}, {age} ago, and max_status_age is {max_status_age}: does gpupool reconcile still run, and reach the cluster?", "")
+		"its status is as of {as_of}, {age} ago, and max_status_age is {max_status_age}",
+		"Check whether gpupool reconcile still runs, and reaches the cluster")
 	StatusOfLastRun = one[Foreign]("status_of_last_run", Warning,
 		"its status is that of the last run; what a run would do now is unknown: {error}", "")
 	StatusAhead = one[Instant]("status_ahead", Warning, "its status is as of {as_of}, which is still to come: one of the clocks is wrong", "")
@@ -32,9 +33,9 @@ var (
 // Grants and deletions of a budget, as of its status.
 var (
 	GrantExpired = two[Amount, Instant]("grant_expired", Warning,
-		"a grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} ended at {at}: the next run of gpupool reconcile enforces the limit without it", "")
+		"a grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} ended at {at}: the next run enforces the limit without it", "")
 	GrantReleased = one[Amount]("grant_released", Warning,
-		"a grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} was released: the next run of gpupool reconcile enforces the limit without it", "")
+		"a grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} was released: the next run enforces the limit without it", "")
 	GrantInForce = three[Amount, Foreign, Object]("grant_in_force", Warning,
 		"granted in addition to the declared {gpu_hours}: {grant}", "To end the grant: gpupool release {budget}")
 )

@@ -33,6 +33,9 @@ func (r Renderer) Text(of Reason) string {
 	return r.fill(d.text, r.Redact(of).Args, r.Text)
 }
 
+// Texts returns the texts of reasons, without their remedies.
+func (r Renderer) Texts(list Reasons) []string { return mapped(list, r.Text) }
+
 // Remedy returns what to do about a reason; empty if there is nothing. In a remedy, another reason stands for its own one.
 func (r Renderer) Remedy(of Reason) string {
 	d := catalog[of.Code]

@@ -71,7 +71,7 @@ var (
 	UnlikePod          = two[Word, Value]("unlike_pod", Warning, "{pod} ({difference})", "")
 	DriftUnchecked     = none("drift_unchecked", "its Deployment was changed; the next run checks whether declared fields are affected")
 	DeletionUnfinished = one[Word]("deletion_unfinished", Warning,
-		"the deletion of {object} was begun and not finished: finish it with terraform destroy or gpupool reconcile", "")
+		"the deletion of {object} was begun and not finished", "Finish it with terraform destroy or gpupool reconcile")
 	DriftUnknown      = one[Foreign]("drift_unknown", Warning, "drift of its Deployment is unknown, since the cluster refuses a dry run: {error}", "")
 	DeploymentEnding  = none("deployment_ending", "its Deployment is being deleted, and is created again once it is gone")
 	NextChange        = two[Text, Reasons]("next_change", Info, "{change}: {reasons}", "")
@@ -136,7 +136,7 @@ var (
 	MoreRooms       = one[Count]("more_rooms", Info, "{pools} more {pools:spot pool has|spot pools have} matching labels", "")
 	RoomFits        = one[Object]("room_fits", Info, "{spot_pool} has matching labels", "")
 	RoomFitsType    = two[Object, Word]("room_fits_type", Info, "{spot_pool} has matching labels and the instance type {instance_type}", "")
-	RoomUnknown     = two[Reason, Object]("room_unknown", Info, "{fit}; gpupool explain {spot_pool} reports whether it grows", "")
+	RoomUnknown     = two[Reason, Object]("room_unknown", Info, "{fit}", "gpupool explain {spot_pool} reports whether it grows")
 	RoomGrows       = two[Reason, Foreign]("room_grows", Info, "{fit}, and grows: {why}", "")
 	RoomStays       = two[Reason, Foreign]("room_stays", Info, "{fit}, and does not grow: {why}", "")
 )

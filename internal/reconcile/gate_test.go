@@ -215,7 +215,7 @@ func TestUnknownBudgetFailsItsPools(t *testing.T) {
 		}, "max_status_age is 1h"},
 		"a status of before a change": {func(t *testing.T) {
 			g.rewriteStatus(t, func(s *budget.Status) { s.Terms = "of another limit" })
-		}, "no run of gpupool reconcile has judged it since"},
+		}, "no run has judged it since"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spoil(t)

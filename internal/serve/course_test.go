@@ -51,15 +51,15 @@ func TestBudgetPageChartsUsage(t *testing.T) {
 			Name   string
 			Values []*float64
 		}
-		Level struct{ Value float64 }
+		Level struct{ Values []float64 }
 		Marks []struct{ Kind string }
 	}
 	if err := json.Unmarshal([]byte(found[1]), &chart); err != nil {
 		t.Fatal(err)
 	}
 	used, ahead := chart.Series[0].Values, chart.Series[1].Values
-	if len(used) != len(chart.Times) || used[0] == nil || *used[0] != 0 || ahead[0] != nil || used[len(used)-1] != nil || chart.Level.Value != 4 {
-		t.Errorf("%d values, limit %g", len(used), chart.Level.Value)
+	if len(used) != len(chart.Times) || used[0] == nil || *used[0] != 0 || ahead[0] != nil || used[len(used)-1] != nil || chart.Level.Values[0] != 4 {
+		t.Errorf("%d values, limit %g", len(used), chart.Level.Values[0])
 	}
 	// Four GPUs for an hour have used the limit. Without more usage, it recovers.
 	if chart.Series[1].Name != "without more usage" || chart.Marks[len(chart.Marks)-1].Kind != "recovers" {

@@ -18,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+	pages "github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
@@ -37,15 +38,14 @@ func handler(w reconcile.World, change ...func(*serve.Options)) http.Handler {
 // words are the texts of objects.
 type words struct{}
 
-func (words) Details(r reconcile.StatusReport) map[string][]string {
-	details := map[string][]string{}
+func (words) Details(r reconcile.StatusReport, _ bool) (list []pages.Section) {
 	for _, d := range r.Declarations() {
-		details[d.Object()] = []string{"about " + d.Object()}
+		list = append(list, pages.Section{Objects: []string{d.Object()}, Lines: []string{"about " + d.Object()}})
 	}
-	return details
+	return list
 }
 
-func (words) Explanation(x reconcile.Explanation) string {
+func (words) Explanation(x reconcile.Explanation, _ bool) string {
 	text, _ := json.MarshalIndent(x, "", "  ") // of numbers and texts
 	return "what a run decides: " + string(text)
 }

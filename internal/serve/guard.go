@@ -20,6 +20,7 @@ import (
 // guard is what every request passes before an operation.
 type guard struct {
 	Options
+	problems
 	next http.Handler
 }
 
@@ -33,7 +34,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if failed := recover(); failed != nil {
 			g.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(failed))
 			if !counted.wrote {
-				problem(counted, http.StatusInternalServerError, "the request failed; the log has the reason")
+				g.write(counted, r, http.StatusInternalServerError, "the request failed; the log has the reason")
 			}
 		}
 		g.audit(r, user, counted.code, time.Since(began))
@@ -41,7 +42,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isPage := page.Is(r.URL.Path)
 	headers(counted.Header(), isPage)
 	if code, detail := g.refuse(r); code != 0 {
-		problem(counted, code, detail)
+		g.write(counted, r, code, detail)
 		return
 	}
 	r.Body = http.MaxBytesReader(counted, r.Body, api.BodyAtMost)
@@ -64,11 +65,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case errors.Is(err, access.ErrTooManyTokens):
 		counted.Header().Set("Retry-After", "5")
-		problem(counted, http.StatusTooManyRequests, err.Error())
+		g.write(counted, r, http.StatusTooManyRequests, err.Error())
 		return
 	case err != nil:
 		g.Log.WarnContext(r.Context(), "token not checked", "detail", err.Error())
-		problem(counted, http.StatusServiceUnavailable, "the token cannot be checked now; the log has the reason")
+		g.write(counted, r, http.StatusServiceUnavailable, "the token cannot be checked now; the log has the reason")
 		return
 	}
 	user = u.Name

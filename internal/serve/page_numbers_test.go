@@ -54,7 +54,7 @@ func shownOf(s reconcile.StatusReport) map[string]string {
 	}
 	for _, b := range s.Budgets {
 		if b.UsageReport == nil {
-			set(b.Summary().Object(), b.State, none, none, b.LimitGPUHours, none, none, none, none)
+			set(b.Summary().Object(), b.State, none, none, b.LimitGPUHours, none, none, none, none, none)
 			continue
 		}
 		u := b.UsageReport
@@ -62,7 +62,8 @@ func shownOf(s reconcile.StatusReport) map[string]string {
 		if u.UsedPercent != nil {
 			used = fmt.Sprintf("%d%%", *u.UsedPercent)
 		}
-		set(b.Summary().Object(), b.State, used, u.ConsumedGPUHours, u.LimitGPUHours, u.RemainingGPUHours, u.BurnRateGPUs, u.ProjectedExhaustion, u.RecoversAt)
+		set(b.Summary().Object(), b.State, used, u.ConsumedGPUHours, u.LimitGPUHours, u.RemainingGPUHours, u.BurnRateGPUs, u.ProjectedExhaustion, u.RecoversAt,
+			&u.AsOf)
 	}
 	for _, p := range s.StockPools {
 		if p.Status == nil {

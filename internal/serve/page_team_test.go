@@ -35,7 +35,7 @@ func TestTeamPageAnswersATenant(t *testing.T) {
 	h := handler(d.Process(), users(t, newQueue()))
 	read := func() string { return page(t, h, "/teams/ml", "Authorization: Bearer reader") }
 	text := read()
-	for began := time.Now(); !strings.Contains(text, "GPU-hours by owner</h3>"); text = read() {
+	for began := time.Now(); !strings.Contains(text, "GPU-hours by owner, as of"); text = read() {
 		wantIn(t, text, `href="/budgets/team-ml"`, "load delay:2s")
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("the usage by owner is never read")

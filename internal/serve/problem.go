@@ -3,8 +3,11 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 )
 
 // problem writes an error by RFC 9457.
@@ -15,8 +18,26 @@ func problem(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(&huma.ErrorModel{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
-// withProblems has a mux report unknown paths and methods as problems.
-func withProblems(mux *http.ServeMux) http.Handler {
+// problems writes errors: as pages for browsers, else by RFC 9457.
+type problems struct {
+	page func(w http.ResponseWriter, r *http.Request, code int, text string)
+}
+
+// browser reports whether a person requests a page.
+func browser(r *http.Request) bool {
+	return page.Is(r.URL.Path) && safe(r.Method) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+func (p problems) write(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	if browser(r) {
+		p.page(w, r, status, detail)
+		return
+	}
+	problem(w, status, detail)
+}
+
+// unrouted has a mux report unknown paths and methods as problems.
+func (p problems) unrouted(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
@@ -27,6 +48,10 @@ func withProblems(mux *http.ServeMux) http.Handler {
 		if probe.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", probe.header.Get("Allow"))
 			problem(w, probe.status, r.Method+" is not a method of this path")
+			return
+		}
+		if browser(r) {
+			p.page(w, r, http.StatusNotFound, "There is no page "+r.URL.Path+". The links below lead to all pages.")
 			return
 		}
 		problem(w, http.StatusNotFound, "there is no such path; /api/v1/openapi.json describes the API")

@@ -54,10 +54,10 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /metrics", scrape(o.Source))
 	of := api.Options{Source: o.Source, Version: o.Version, Jobs: o.Jobs, Submitted: o.Submitted}
 	api.Add(mux, of)
-	page.Add(mux, page.Options{
+	failures := problems{page.Add(mux, page.Options{
 		Reader: api.NewReader(of), Words: o.Words, Authenticator: o.Authenticator, Version: o.Version, Log: o.Log, SecureCookies: !o.Loopback,
-	})
-	return &guard{Options: o, next: compact(withProblems(mux))}
+	})}
+	return &guard{Options: o, problems: failures, next: compact(failures.unrouted(mux))}
 }
 
 // readyWithin is how long a read of the store may take.

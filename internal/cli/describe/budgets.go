@@ -2,7 +2,6 @@ package describe
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -33,21 +32,13 @@ func BudgetCells(style terminal.Style, b budgets.Report) []string {
 
 // limitText is the limit of a budget, with its grants.
 func limitText(b budgets.Report) string {
-	granted, coming := int64(0), int64(0)
-	for _, g := range b.Judged {
-		granted += g.Amount()
-	}
-	for _, g := range b.Grants {
-		if !slices.ContainsFunc(b.Judged, func(judged budget.Grant) bool { return judged.ID == g.ID }) {
-			coming += g.Amount()
-		}
-	}
 	text := orDash(b.UsageReport.LimitGPUHours)
-	if granted > 0 {
-		text += " (" + budget.Hours(granted) + " granted)"
+	granted, coming := b.GrantedGPUHours()
+	if granted != "" {
+		text += " (" + granted + " granted)"
 	}
-	if coming > 0 {
-		text += " (+" + budget.Hours(coming) + " from next run)"
+	if coming != "" {
+		text += " (+" + coming + " from next run)"
 	}
 	return text
 }
@@ -75,6 +66,20 @@ func orDash(s *string) string {
 // BudgetState is the states of a budget as a cell.
 func BudgetState(style terminal.Style, states []state.State) string {
 	return style.Paint(StateColor(states[0]), state.Join(states))
+}
+
+// Projection adds when the limit is reached at the rate of the measurement. The usage at that time is unknown until a run
+// measures it.
+func (d *Details) Projection(u *budgets.UsageReport, clock terminal.Clock) {
+	if u == nil || u.ProjectedExhaustion == nil {
+		return
+	}
+	at := *u.ProjectedExhaustion
+	text := "limit reached " + clock.When(at) + " at the current rate"
+	if !at.After(clock.Now) {
+		text = "limit expected " + clock.When(at) + "; the next run updates it"
+	}
+	d.Add(terminal.Yellow, "projected: ", text)
 }
 
 // Recovery adds when an exceeded budget falls below its limit.

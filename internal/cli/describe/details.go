@@ -11,6 +11,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -20,7 +22,21 @@ import (
 // Details collects lines about an object.
 type Details struct {
 	Style terminal.Style
-	Lines []string
+	// Tenant says that the reader does not see the whole installation: commands and the messages of errors, which can
+	// have addresses and paths, are left out.
+	Tenant bool
+	Lines  []string
+}
+
+// askOperators stands for the message of an error in what a tenant reads.
+const askOperators = "ask those who run gpupool for the cause"
+
+// Message is the message of an error for the reader, without its remedy.
+func (d *Details) Message(message, remedy string) string {
+	if d.Tenant {
+		return askOperators
+	}
+	return withoutRemedy(message, remedy)
 }
 
 // Add adds texts with a label.
@@ -28,6 +44,14 @@ func (d *Details) Add(c terminal.Color, label string, texts ...string) {
 	for _, text := range texts {
 		d.Lines = append(d.Lines, d.Style.Paint(c, label)+indented(text, "    "))
 	}
+}
+
+// Texts are reasons for the reader. Remedies are for operators.
+func (d *Details) Texts(list reason.Reasons) []string {
+	if d.Tenant {
+		return reason.Renderer{}.Texts(list)
+	}
+	return list.Texts()
 }
 
 // Reasons adds the reasons of a decision.
@@ -39,7 +63,7 @@ func (d *Details) Reasons(reasons []string) {
 
 // Error adds the error of a decision, without its remedy.
 func (d *Details) Error(o outcome.Outcome, e outcome.ErrorReport) {
-	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(withoutRemedy(e.Message, e.Remedy), "      "))
+	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(d.Message(e.Message, e.Remedy), "      "))
 }
 
 // Deletion adds since when a deletion is in progress, and what the next run does about it.
@@ -68,21 +92,30 @@ func (d *Details) Open(launches *int, hold *spotpool.Hold) {
 	}
 }
 
+// Failing adds the error of the last runs.
+func (d *Details) Failing(clock terminal.Clock, f declaration.Failing) {
+	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+d.Message(f.Error.Message, f.Error.Remedy))
+	d.Remedy(f.Error.Remedy)
+}
+
 // Failure adds an error with its label. The remedy gets its own line.
 func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
-	d.Add(c, label, withoutRemedy(message, remedy))
+	d.Add(c, label, d.Message(message, remedy))
 	d.Remedy(remedy)
 }
 
 // Remedy adds a remedy, if there is one. Its lines after the first are commands.
 func (d *Details) Remedy(text string) {
-	if text != "" {
+	if text != "" && !d.Tenant {
 		d.Add(terminal.Bold, "to do: ", Sentence(text))
 	}
 }
 
-// FixCause is the remedy of an error that has no other.
+// FixCause is the remedy of an error that has no other. Without an object, it is that of several.
 func FixCause(object string) string {
+	if object == "" {
+		return "Fix the cause; each run retries. To list the failures:\ngpupool history --kind failed -o wide"
+	}
 	return "Fix the cause; each run retries. To list its failures:\ngpupool history " + object + " -o wide"
 }
 
@@ -125,20 +158,25 @@ type section struct{ titles, lines []string }
 // requests are the IDs of API calls.
 var requests = regexp.MustCompile(`RequestId [-0-9A-Za-z]+`)
 
-// Add adds details, if there are any. Details are the same if only request IDs differ.
-func (s *Sections) Add(title string, lines []string) {
+// Alike is the same for details that differ in request IDs only.
+func Alike(lines []string) string {
+	return requests.ReplaceAllString(strings.Join(lines, "\n"), "RequestId")
+}
+
+// Add adds details about objects, if there are any.
+func (s *Sections) Add(lines []string, titles ...string) {
 	if len(lines) == 0 {
 		return
 	}
-	key := requests.ReplaceAllString(strings.Join(lines, "\n"), "RequestId")
+	key := Alike(lines)
 	if same := s.byLines[key]; same != nil {
-		same.titles = append(same.titles, title)
+		same.titles = append(same.titles, titles...)
 		return
 	}
 	if s.byLines == nil {
 		s.byLines = map[string]*section{}
 	}
-	s.byLines[key] = &section{titles: []string{title}, lines: lines}
+	s.byLines[key] = &section{titles: titles, lines: lines}
 	s.list = append(s.list, s.byLines[key])
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 )
 
 // page is the explanation of one object.
@@ -23,20 +24,25 @@ type page struct {
 // indent is the indentation below a title.
 const indent = 2
 
-// Text returns an explanation as plain text, with times in a zone.
-func Text(x reconcile.Explanation, zone *time.Location) string {
-	return text(terminal.Style{}, x, zone)
+// PageText returns an explanation for a page, which formats the times and has the events itself. A tenant does not
+// see the whole installation.
+func PageText(x reconcile.Explanation, tenant bool) string {
+	x.Events = nil
+	return render(terminal.Style{}, x, terminal.Exact(x.At), tenant)
 }
 
-// text is an explanation as text.
+// text is an explanation as text, with times in a zone.
 func text(style terminal.Style, x reconcile.Explanation, zone *time.Location) string {
+	return render(style, x, terminal.Clock{Now: x.At, Zone: zone}, false)
+}
+
+func render(style terminal.Style, x reconcile.Explanation, clock terminal.Clock, tenant bool) string {
 	var out bytes.Buffer
-	clock := terminal.Clock{Now: x.At, Zone: zone}
-	write := func(title string, p page) {
+	write := func(title string, p page, states ...state.State) {
 		if out.Len() > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintln(&out, style.Paint(terminal.Bold, title)+" at "+clock.WithZone().At(x.At))
+		fmt.Fprintln(&out, style.Paint(terminal.Bold, title)+" at "+clock.WithZone().At(x.At)+": "+state.Join(states))
 		for n, text := range p.clock.Texts(p.Lines) {
 			for line := range strings.SplitSeq(text, "\n") {
 				width := max(0, style.Width-indent)
@@ -50,28 +56,28 @@ func text(style terminal.Style, x reconcile.Explanation, zone *time.Location) st
 		}
 	}
 	for _, b := range x.Budgets {
-		p := newPage(style, clock)
+		p := newPage(style, clock.In(b.TimeZone), tenant)
 		p.budget(b)
 		p.recent(x.Events, "budget/"+b.Name)
-		write("budget/"+b.Name, p)
+		write("budget/"+b.Name, p, b.State...)
 	}
 	for _, pool := range x.SpotPools {
-		p := newPage(style, clock)
+		p := newPage(style, clock, tenant)
 		p.pool(pool)
 		p.recent(x.Events, "spot_pool/"+describe.PoolName(pool.Report))
-		write(describe.PoolName(pool.Report), p)
+		write(describe.PoolName(pool.Report), p, pool.State)
 	}
 	for _, pool := range x.StockPools {
-		p := newPage(style, clock)
+		p := newPage(style, clock, tenant)
 		p.stock(pool)
 		p.recent(x.Events, pool.Summary().Object())
-		write(pool.Summary().Object(), p)
+		write(pool.Summary().Object(), p, pool.State)
 	}
 	return out.String()
 }
 
-func newPage(style terminal.Style, clock terminal.Clock) page {
-	return page{Details: &describe.Details{Style: style}, clock: clock, rows: map[int]bool{}}
+func newPage(style terminal.Style, clock terminal.Clock, tenant bool) page {
+	return page{Details: &describe.Details{Style: style, Tenant: tenant}, clock: clock, rows: map[int]bool{}}
 }
 
 // say adds a line.

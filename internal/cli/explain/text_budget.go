@@ -22,7 +22,7 @@ func (p *page) budget(e budgets.Description) {
 		p.used(e)
 	}
 	p.Grants(e.Grants)
-	p.Add(terminal.Dim, "note: ", e.Messages.Texts()...)
+	p.Add(terminal.Dim, "note: ", p.Texts(e.Messages)...)
 	for _, d := range e.Decisions {
 		p.result(d)
 	}
@@ -30,9 +30,13 @@ func (p *page) budget(e budgets.Description) {
 		p.say("a run would change nothing now")
 	}
 	for _, step := range e.Next {
-		p.Add(terminal.Cyan, "next: ", fmt.Sprintf("%s: %s", p.clock.When(step.At), step.What.String()))
+		text := p.clock.When(step.At) + ": " + step.What.String()
+		if !step.At.After(p.clock.Now) { // the usage is that of an earlier run
+			text += "; the next run updates it"
+		}
+		p.Add(terminal.Cyan, "next: ", text)
 	}
-	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
+	p.Add(terminal.Yellow, "warning: ", p.Texts(e.Warnings)...)
 	p.failure(e.Error)
 	if e.Failing != nil && (e.Error == nil || e.Error.Message != e.Failing.Error.Message) {
 		p.failing(e.Failing)
@@ -49,7 +53,7 @@ func (p *page) budget(e budgets.Description) {
 // result adds a decision of a run now. One that the run would not carry out has its error instead of reasons.
 func (p *page) result(d outcome.Result) {
 	if d.Outcome != outcome.Skipped && d.Outcome != outcome.Failed {
-		p.wouldDo(d, d.Reasons().Texts())
+		p.wouldDo(d, p.Texts(d.Reasons()))
 		return
 	}
 	p.Add(describe.OutcomeColor(d.Outcome), "a run would not ", d.Summary())
@@ -121,8 +125,12 @@ func yesNo(yes *bool) string {
 func (p *page) who(title string, hours map[string]string) {
 	t := &terminal.Table{}
 	t.Add(title, "GPU-HOURS")
-	for _, name := range budget.LargestFirst(describe.Amounts(hours)) {
-		t.Add(name, hours[name])
+	for _, share := range budgets.Shares(hours) {
+		name := share.Name
+		if share.Others != 0 {
+			name = budget.Others
+		}
+		t.Add(name, share.GPUHours)
 	}
 	p.table(t, len(hours))
 }

@@ -39,9 +39,9 @@ func (p *page) pool(e spotpools.Description) {
 		p.gate(e.Gate)
 	}
 	p.nodes(e.Nodes)
-	p.Add(terminal.Dim, "observed: ", e.Messages.Texts()...)
+	p.Add(terminal.Dim, "observed: ", p.Texts(e.Messages)...)
 	for _, d := range e.Decisions {
-		p.wouldDo(d, d.Reasons.Texts())
+		p.wouldDo(d, p.Texts(d.Reasons))
 	}
 	for _, why := range e.ShortReasons {
 		unseen := why.Code == spotpool.BecauseCluster && e.Nodes != nil && !e.Nodes.Observed   // reported above
@@ -50,7 +50,7 @@ func (p *page) pool(e spotpools.Description) {
 		}
 	}
 	p.Open(e.Pending, e.Hold)
-	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
+	p.Add(terminal.Yellow, "warning: ", p.Texts(e.Warnings)...)
 	if e.Phase == declaration.Active {
 		p.offerings(e.Offerings, heldBack(e.Report))
 	}
@@ -84,11 +84,9 @@ func heldBack(report spotpools.Report) spotpool.Code {
 
 // failing adds the error of the last runs.
 func (p *page) failing(f *declaration.Failing) {
-	if f == nil {
-		return
+	if f != nil {
+		p.Failing(p.clock, *f)
 	}
-	p.Failure(terminal.Red, "failing: ", describe.LastRuns(p.clock, *f)+": "+f.Error.Message,
-		f.Error.Remedy)
 }
 
 // limits adds the limits of launches, and how offerings are chosen.

@@ -10,7 +10,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
@@ -33,13 +32,13 @@ func (p *page) stock(e stockpools.Description) {
 	}
 	p.Deletion(e.Deletion)
 	for _, d := range e.Decisions {
-		p.wouldDo(d, d.Reasons.Texts())
+		p.wouldDo(d, p.Texts(d.Reasons))
 	}
 	if len(e.Decisions) == 0 && e.Outcome == outcome.Done {
 		p.say("a run would change nothing now")
 	}
 	p.Conditions(e.Report)
-	p.Add(terminal.Yellow, "warning: ", e.Warnings.Texts()...)
+	p.Add(terminal.Yellow, "warning: ", p.Texts(e.Warnings)...)
 	p.coveredBy(e)
 	p.pods(e.Standings)
 	p.writers(e.Writers)
@@ -95,16 +94,16 @@ func (p *page) status(e stockpools.Description) {
 // coveredBy adds the budgets that cover the pods.
 func (p *page) coveredBy(e stockpools.Description) {
 	t := &terminal.Table{}
-	t.Add("BUDGET", "STATE", "EFFECT")
+	t.Add("BUDGET", "LIMIT", "EFFECT")
 	for _, c := range e.Budgets {
-		word, effect := p.Style.Paint(terminal.Green, string(state.WithinLimit)), "the pool may grow"
+		word, effect := p.Style.Paint(terminal.Green, "not reached"), "the pool may grow"
 		switch {
 		case c.Unknown:
-			word, effect = p.Style.Paint(terminal.Yellow, string(state.Unknown)), "the pool does not grow"
+			word, effect = p.Style.Paint(terminal.Yellow, "unknown"), "the pool does not grow"
 		case c.Exceeded && c.Pauses:
-			word, effect = p.Style.Paint(terminal.Red, string(state.Exceeded)), "the pool is paused"
+			word, effect = p.Style.Paint(terminal.Red, "reached"), "the pool is paused"
 		case c.Exceeded:
-			word, effect = p.Style.Paint(terminal.Red, string(state.Exceeded)), "the pool does not grow"
+			word, effect = p.Style.Paint(terminal.Red, "reached"), "the pool does not grow"
 		}
 		t.Add(c.Budget, word, effect)
 	}

@@ -103,7 +103,7 @@ func TestAStockPoolIsExplained(t *testing.T) {
 			Workloads: []history.Identity{{Namespace: "ml", Name: "Deployment/g1"}},
 		},
 	}}
-	clitest.Golden(t, "explain_stock.txt", text(clitest.Plain, x, time.UTC))
+	clitest.Golden(t, "explain_stock.txt", text(clitest.Plain, described(x), time.UTC))
 	for line := range strings.Lines(text(terminal.Style{Width: 80}, x, time.UTC)) {
 		if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > 80 {
 			t.Errorf("it is %d wide: %s", width, line)

@@ -130,6 +130,13 @@ func TestOneGPUIsSingular(t *testing.T) {
 	}
 }
 
+// described has the states of the objects, as Explain sets them.
+func described(x reconcile.Explanation) reconcile.Explanation {
+	all := reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools}
+	all.Complete()
+	return x
+}
+
 func TestExplanationsForPeople(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{
@@ -150,7 +157,7 @@ func TestExplanationsForPeople(t *testing.T) {
 			},
 		},
 	}
-	clitest.Golden(t, "explain.txt", text(clitest.Plain, x, time.Local))
+	clitest.Golden(t, "explain.txt", text(clitest.Plain, described(x), time.Local))
 	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
@@ -165,7 +172,7 @@ func TestExplanationsForPeople(t *testing.T) {
 			Until: clitest.At.Add(90 * time.Second),
 		},
 	}}
-	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, nodes, time.Local))
+	clitest.Golden(t, "explain_nodes.txt", text(clitest.Plain, described(nodes), time.Local))
 }
 
 // TestADeletedPoolIsSaidToLaunchNothing: neither its gate nor its offerings say otherwise.

@@ -71,13 +71,13 @@ func writeReport(out *bytes.Buffer, style terminal.Style, clock terminal.Clock, 
 	var sections describe.Sections
 	for _, b := range report.Budgets {
 		there := clock.In(b.TimeZone)
-		sections.Add("budget/"+b.Name, there.Texts(budgetDetails(style, there, b, decisions["budget/"+b.Name])))
+		sections.Add(there.Texts(budgetDetails(style, there, b, decisions["budget/"+b.Name])), "budget/"+b.Name)
 	}
 	for _, p := range report.SpotPools {
-		sections.Add(describe.PoolName(p), clock.Texts(poolDetails(style, p, decisions[objectOf(p)])))
+		sections.Add(clock.Texts(poolDetails(style, p, decisions[objectOf(p)])), describe.PoolName(p))
 	}
 	for _, p := range report.StockPools {
-		sections.Add(p.Summary().Object(), clock.Texts(stockDetails(style, p, decisions[p.Summary().Object()])))
+		sections.Add(clock.Texts(stockDetails(style, p, decisions[p.Summary().Object()])), p.Summary().Object())
 	}
 	sections.Write(out, style, style.Width)
 	if out.Len() > 0 {

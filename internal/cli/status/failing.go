@@ -15,6 +15,53 @@ type failures struct {
 	last   *declaration.Failing // of the last runs
 	now    *outcome.ErrorReport // of this observation
 	whole  *declaration.Failing // of whole runs
+	// several says that these are the errors of several objects, and not of the object.
+	several bool
+}
+
+// lines are the errors and their remedies.
+func (f failures) lines(v layout, clock terminal.Clock) []string {
+	details := v.details()
+	addFailures(details, clock, f)
+	return clock.Texts(details.Lines)
+}
+
+// Section is what there is to say about an object. Objects that fail alike have a section together.
+type Section struct {
+	Objects []string
+	Lines   []string
+	titles  []string
+}
+
+// sections returns the sections of entries, in their order. One that several objects share is before those of the first.
+func sections(v layout, clock terminal.Clock, entries []entry) (list []Section) {
+	causes, alike := make([]string, len(entries)), map[string]Section{}
+	for n, e := range entries {
+		failed := e.failures
+		failed.object, failed.several = "", true
+		lines := failed.lines(v, clock)
+		causes[n] = describe.Alike(lines)
+		shared, is := alike[causes[n]]
+		if !is {
+			shared.Lines = lines
+		}
+		shared.Objects, shared.titles = append(shared.Objects, e.object), append(shared.titles, e.title)
+		alike[causes[n]] = shared
+	}
+	for n, e := range entries {
+		lines := e.lines
+		switch shared := alike[causes[n]]; {
+		case causes[n] == "":
+		case len(shared.Objects) == 1:
+			lines = append(e.failures.lines(v, clock), lines...)
+		case shared.Objects[0] == e.object:
+			list = append(list, shared)
+		}
+		if len(lines) > 0 {
+			list = append(list, Section{Objects: []string{e.object}, Lines: lines, titles: []string{e.title}})
+		}
+	}
+	return list
 }
 
 // addFailures adds the error of the last runs, the error of this observation unless it is
@@ -22,7 +69,7 @@ type failures struct {
 func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
 	lines := len(d.Lines)
 	if last := f.last; last != nil {
-		d.Failure(terminal.Red, "failing: ", describe.LastRuns(clock, *last)+": "+last.Error.Message, last.Error.Remedy)
+		d.Failing(clock, *last)
 	}
 	remedy := ""
 	if f.last != nil {
@@ -32,7 +79,7 @@ func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
 		d.Failure(terminal.Red, "failed: ", now.Message, now.Remedy)
 		remedy += now.Remedy
 	}
-	if len(d.Lines) > lines && remedy == "" && f.object != "" {
+	if len(d.Lines) > lines && remedy == "" && (f.object != "" || f.several) {
 		d.Remedy(describe.FixCause(f.object))
 	}
 }
@@ -49,6 +96,6 @@ func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 // addSkipped adds why the last runs skipped an object.
 func addSkipped(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
 	if last != nil {
-		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+last.Error.Message)
+		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+d.Message(last.Error.Message, ""))
 	}
 }

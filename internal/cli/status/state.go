@@ -31,6 +31,7 @@ type entry struct {
 	name    string
 	numbers func(terminal.Style) []string
 	lines   []string // details
+	failures
 }
 
 // worstFirst sorts entries.

@@ -28,6 +28,11 @@ type layout struct {
 	tight    bool                 // only one line fits above the tables
 	zone     *time.Location
 	names    bool // only the names of objects
+	tenant   bool // the reader does not see the whole installation
+}
+
+func (v layout) details() *describe.Details {
+	return &describe.Details{Style: v.style, Tenant: v.tenant}
 }
 
 // text is a status as text, problems first.
@@ -73,22 +78,19 @@ func text(v layout, r reconcile.StatusReport) (s string) {
 	}
 	writeTable(&out, v, "stock pools", stockColumns(), stock, all, "PODS", "IN USE", "PHASE")
 	slices.SortStableFunc(all, func(a, b entry) int { return int(a.rank) - int(b.rank) })
-	var sections describe.Sections
-	for _, e := range all {
-		sections.Add(e.title, e.lines)
+	var written describe.Sections
+	for _, s := range sections(v, clock, all) {
+		written.Add(s.Lines, s.titles...)
 	}
-	sections.Write(&out, v.style, v.width)
+	written.Write(&out, v.style, v.width)
 	return out.String()
 }
 
-// Details returns the lines about each object, by object, with times in a zone.
-func Details(r reconcile.StatusReport, zone *time.Location) map[string][]string {
-	v, clock := layout{whole: r.Failing, zone: zone}, terminal.Clock{Now: r.At, Zone: zone}.WithZone()
-	details := map[string][]string{}
-	for _, e := range slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock), stockEntries(v, r.StockPools, clock)) {
-		details[e.object] = e.lines
-	}
-	return details
+// Details returns the lines about objects for a page, which formats the times. A tenant does not see the
+// whole installation.
+func Details(r reconcile.StatusReport, tenant bool) []Section {
+	v, clock := layout{whole: r.Failing, tenant: tenant}, terminal.Exact(r.At)
+	return sections(v, clock, slices.Concat(budgetEntries(v, r.Budgets, clock), poolEntries(v, r.SpotPools, clock), stockEntries(v, r.StockPools, clock)))
 }
 
 // writeTable writes entries as rows, and counts the others by state.
@@ -164,7 +166,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 				}
 				return cells
 			},
-			lines: poolDetails(v, p, clock),
+			lines: poolDetails(v, p, clock), failures: failures{object: p.Summary().Object(), last: p.Failing, now: p.Error, whole: v.whole},
 		})
 	}
 	worstFirst(entries)
@@ -173,13 +175,12 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 
 // poolDetails describes a pool below its row.
 func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []string {
-	details := &describe.Details{Style: v.style}
-	addFailures(details, clock, failures{p.Summary().Object(), p.Failing, p.Error, v.whole})
+	details := v.details()
 	addSkipped(details, clock, p.PassedOver)
-	details.Add(terminal.Dim, "observed: ", p.Messages.Texts()...)
+	details.Add(terminal.Dim, "observed: ", details.Texts(p.Messages)...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
-		details.Reasons(d.Reasons.Texts())
+		details.Reasons(details.Texts(d.Reasons))
 	}
 	details.Deletion(p.Deletion)
 	details.Nodes(p.Nodes)
@@ -191,7 +192,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 		}
 	}
 	details.Open(p.Pending, p.Hold)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
+	details.Add(terminal.Yellow, "warning: ", details.Texts(p.Warnings)...)
 	if p.State == state.Oversized && !v.machines {
 		details.Remedy("Find out what keeps the instances above maximum:\ngpupool status " + describe.PoolName(p.Report) + " --machines")
 	}
@@ -207,7 +208,11 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 	said := func(why string) bool {
 		return p.Error != nil && p.Error.Message == why || p.Failing != nil && p.Failing.Error.Message == why
 	}
-	lines := slices.DeleteFunc(describe.Short(p.Report), said)
+	all := describe.Short(p.Report)
+	if details.Tenant { // whom commands do not help
+		all = slices.Clone(p.Short)
+	}
+	lines := slices.DeleteFunc(all, said)
 	if len(lines) == 0 {
 		return
 	}

@@ -28,7 +28,7 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 				}
 				return append(describe.BudgetCells(style, b.Report)[1:], asOf)
 			},
-			lines: budgetDetails(v.style, b, clock),
+			lines: budgetDetails(v, b, clock), failures: failures{object: b.Summary().Object(), last: b.Failing, now: b.Error},
 		})
 	}
 	worstFirst(entries)
@@ -43,10 +43,9 @@ func moreHours(name string) string {
 }
 
 // budgetDetails describes a budget below its row.
-func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.Clock) []string {
+func budgetDetails(v layout, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
-	details := &describe.Details{Style: style}
-	addFailures(details, clock, failures{object: b.Summary().Object(), last: b.Failing, now: b.Error})
+	details := v.details()
 	addSkipped(details, clock, b.PassedOver)
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
@@ -56,8 +55,8 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 			}
 			details.Add(terminal.Red, "exceeded: ", text)
 			details.Recovery(u, clock)
-		} else if u.ProjectedExhaustion != nil {
-			details.Add(terminal.Yellow, "projected: ", "limit reached "+clock.When(*u.ProjectedExhaustion)+" at the current rate")
+		} else {
+			details.Projection(u, clock)
 		}
 		if u.ExceededSince != nil || len(b.Fired) > 0 {
 			details.Users(u, 1)
@@ -71,7 +70,7 @@ func budgetDetails(style terminal.Style, b budgets.Description, clock terminal.C
 	if b.IsExceeded() {
 		details.Remedy(moreHours(b.Name))
 	}
-	details.Add(terminal.Dim, "note: ", b.Messages.Texts()...)
-	details.Add(terminal.Yellow, "warning: ", b.Warnings.Texts()...)
+	details.Add(terminal.Dim, "note: ", details.Texts(b.Messages)...)
+	details.Add(terminal.Yellow, "warning: ", details.Texts(b.Warnings)...)
 	return clock.Texts(details.Lines)
 }

@@ -20,7 +20,7 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 		entries = append(entries, entry{
 			view: viewOf(p.State), object: p.Summary().Object(), title: p.Summary().Object(), name: name,
 			numbers: func(terminal.Style) []string { return describe.StockCells(p.Report)[1:] },
-			lines:   stockDetails(v, p, clock),
+			lines:   stockDetails(v, p, clock), failures: failures{object: p.Summary().Object(), last: p.Failing, now: p.Error, whole: v.whole},
 		})
 	}
 	worstFirst(entries)
@@ -29,18 +29,17 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 
 // stockDetails describes a stock pool below its row.
 func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []string {
-	details := &describe.Details{Style: v.style}
-	addFailures(details, clock, failures{p.Summary().Object(), p.Failing, p.Error, v.whole})
+	details := v.details()
 	addSkipped(details, clock, p.PassedOver)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
-		details.Reasons(d.Reasons.Texts())
+		details.Reasons(details.Texts(d.Reasons))
 	}
 	details.Conditions(p.Report)
 	if p.Owner != "" {
 		details.Add(terminal.Dim, "requested by ", fmt.Sprintf("%s; a run deletes it at %s", p.Owner, p.ExpiresAt.UTC().Format(time.RFC3339)))
 	}
 	details.Deletion(p.Deletion)
-	details.Add(terminal.Yellow, "warning: ", p.Warnings.Texts()...)
+	details.Add(terminal.Yellow, "warning: ", details.Texts(p.Warnings)...)
 	return clock.Texts(details.Lines)
 }

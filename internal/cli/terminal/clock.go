@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Clock formats times for text output: local time, and the distance from now. JSON and the
@@ -17,7 +19,12 @@ type Clock struct {
 	other *time.Location
 	// zoned adds the zone to each time.
 	zoned bool
+	// exact writes each time in UTC, in RFC 3339.
+	exact bool
 }
+
+// Exact is a clock for a surface that formats times for its reader: it writes them as JSON does, and no distances.
+func Exact(now time.Time) Clock { return Clock{Now: now, exact: true} }
 
 // WithZone is the clock whose times all have their zone, for text without a heading that has it.
 func (c Clock) WithZone() Clock {
@@ -58,7 +65,12 @@ func (c Clock) Day(t time.Time) string { return t.In(c.place()).Format(time.Date
 
 // At formats a time: "14:32", with the date if it is another day. It has the zone if that is
 // not local, or if all times have it.
-func (c Clock) At(t time.Time) string { return t.In(c.place()).Format(c.form(t)) }
+func (c Clock) At(t time.Time) string {
+	if c.exact {
+		return wording.Instant(t)
+	}
+	return t.In(c.place()).Format(c.form(t))
+}
 
 // Column is At for several times: all in the longest form that one of them needs.
 func (c Clock) Column(moments ...time.Time) func(time.Time) string {
@@ -67,6 +79,9 @@ func (c Clock) Column(moments ...time.Time) func(time.Time) string {
 		if of := c.form(t); len(of) > len(form) {
 			form = of
 		}
+	}
+	if c.exact {
+		return c.At
 	}
 	return func(t time.Time) string { return t.In(c.place()).Format(form) }
 }
@@ -85,6 +100,9 @@ func (c Clock) form(t time.Time) string {
 
 // When is the distance from now, and the time: "in 19m, 14:32", "3m ago, 14:10".
 func (c Clock) When(t time.Time) string {
+	if c.exact {
+		return c.At(t)
+	}
 	if t.Sub(c.Now) >= time.Second { // a cluster's clock can be slightly ahead of this one
 		return "in " + Age(t.Sub(c.Now)) + ", " + c.At(t)
 	}

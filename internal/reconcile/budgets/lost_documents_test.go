@@ -170,7 +170,7 @@ func TestAcceptingALossAnnouncesWhatItLifts(t *testing.T) {
 	d := exceededWithALoss(t, budget.Freeze, "5")
 	const want = "2.067 of 5.000 GPU-hours are counted without the lost part: its freeze is lifted, pools that name it may launch"
 	if told := strings.Join(d.Run().Budgets[0].Warnings.Texts(), "\n"); !strings.Contains(told,
-		"--accept-loss REASON, only 2.067 of 5.000 GPU-hours are used (41%): everything in force is lifted") {
+		"if the loss is accepted, only 2.067 of 5.000 GPU-hours are used (41%): everything in force is lifted") {
 		t.Errorf("the run that finds the loss warns of %q", told)
 	}
 	p := d.Process()

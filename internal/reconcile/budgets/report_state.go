@@ -12,6 +12,39 @@ import (
 // IsExceeded reports whether a budget is known to have used its limit up.
 func (b Report) IsExceeded() bool { return b.UsageReport != nil && b.Exceeded != nil && *b.Exceeded }
 
+// LimitState returns the state of a budget's limit, whatever its enforcement. Without a measurement, it is Unknown.
+func (b Report) LimitState() state.State {
+	switch {
+	case b.UsageReport == nil:
+		return state.Unknown
+	case b.IsExceeded():
+		return state.Exceeded
+	case len(b.Fired) > 0:
+		return state.NearLimit
+	}
+	return state.WithinLimit
+}
+
+// GrantedGPUHours returns what grants add to the limit, and what they add from the next run on; empty for nothing.
+func (b Report) GrantedGPUHours() (granted, coming string) {
+	judged, next := int64(0), int64(0)
+	for _, g := range b.Judged {
+		judged += g.Amount()
+	}
+	for _, g := range b.Grants {
+		if !slices.ContainsFunc(b.Judged, func(of budget.Grant) bool { return of.ID == g.ID }) {
+			next += g.Amount()
+		}
+	}
+	text := func(amount int64) string {
+		if amount == 0 {
+			return ""
+		}
+		return budget.Hours(amount)
+	}
+	return text(judged), text(next)
+}
+
 // Enforcement returns the states of a budget's enforcement, the mildest first. A measure is in force, or
 // requested and not observed yet, or Ineffective if it had no effect in time.
 func (b Report) Enforcement() (list []state.State) {
@@ -50,7 +83,7 @@ func (b Report) States() []state.State {
 		return append([]state.State{state.Exceeded}, b.Enforcement()...)
 	case len(b.Enforcement()) > 0:
 		return b.Enforcement()
-	case len(b.Fired) > 0:
+	case b.LimitState() == state.NearLimit:
 		return []state.State{state.NearLimit}
 	}
 	return []state.State{state.WithinLimit}

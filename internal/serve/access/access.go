@@ -54,6 +54,16 @@ func (u *User) Allows(ctx context.Context, verb, resource, namespace string) (bo
 	return u.Allow(ctx, Question{verb, resource, namespace})
 }
 
+// SeesAll reports whether the user may read the whole installation: objects of all kinds and namespaces.
+func (u *User) SeesAll(ctx context.Context) (bool, error) {
+	for _, resource := range []string{SpotPools, Budgets, StockPools} {
+		if sees, err := u.Allows(ctx, Get, resource, ""); err != nil || !sees {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // SeesBudget reports whether the user may read a budget: all budgets, or those of each namespace that
 // it selects. A budget that selects by labels of namespaces, or all namespaces, is of all.
 func (u *User) SeesBudget(ctx context.Context, s *budget.Selector) (bool, error) {

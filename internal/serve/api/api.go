@@ -83,7 +83,11 @@ func get[I, T any](a *api, path, id, summary string, read func(ctx context.Conte
 	})
 }
 
-var errForbidden = errors.New("this user lacks the right: ask for a token with the role requester, or with all namespaces (*)")
+// The errors about rights.
+var (
+	errForbidden    = errors.New("this user may not read it: ask for the right to read all namespaces")
+	errMayNotChange = errors.New("this user may not request it: ask for a token with the role requester, or with all namespaces (*)")
+)
 
 // notFound is the error about an object that does not exist, or that the user may not read.
 func notFound(object string) error { return &notFoundError{object} }
@@ -106,7 +110,7 @@ func problemOf(err error) error {
 	switch {
 	case errors.As(err, &status):
 		return err
-	case errors.Is(err, errForbidden):
+	case errors.Is(err, errForbidden), errors.Is(err, errMayNotChange):
 		return huma.Error403Forbidden(err.Error())
 	case errors.As(err, &missing), errors.As(err, &unknown):
 		return huma.Error404NotFound(err.Error())

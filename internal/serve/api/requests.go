@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -146,7 +147,7 @@ func (a *api) submit(ctx context.Context, r request.Request, key string) (*accep
 	resource, namespace := needs(r)
 	may, err := user.Allows(ctx, access.Create, resource, namespace)
 	if err != nil || !may {
-		return nil, orForbidden(err)
+		return nil, cmp.Or(err, errMayNotChange)
 	}
 	if r.StockPool != nil && r.StockPool.Budget != "" { // whether others' budgets exist is not theirs to know
 		if _, err := a.viewOf(ctx, "budget/"+r.StockPool.Budget); err != nil {
@@ -243,7 +244,7 @@ func (a *api) cancel(ctx context.Context, id string) (request.Job, error) {
 		return job, err
 	}
 	if may, err := seesJob(ctx, access.Delete, job); err != nil || !may {
-		return request.Job{}, orForbidden(err)
+		return request.Job{}, cmp.Or(err, errMayNotChange)
 	}
 	return a.Jobs.Cancel(ctx, id)
 }

@@ -136,12 +136,7 @@ func (a *api) status(ctx context.Context, _ *nothing) (*shared[reconcile.StatusR
 
 // seesAll reports whether the user may read objects of all kinds and namespaces.
 func (a *api) seesAll(ctx context.Context) (bool, error) {
-	for _, resource := range []string{access.SpotPools, access.Budgets, access.StockPools} {
-		if sees, err := access.UserOf(ctx).Allows(ctx, access.Get, resource, ""); err != nil || !sees {
-			return false, err
-		}
-	}
-	return true, nil
+	return access.UserOf(ctx).SeesAll(ctx)
 }
 
 func orForbidden(err error) error {

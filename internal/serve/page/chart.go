@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // chart is a value of an object over time, and what it should be.
@@ -32,10 +32,10 @@ type series struct {
 	Values []*float64 `json:"values"`
 }
 
-// level is a horizontal line, such as a limit.
+// level is a line that the values should not cross, such as a limit.
 type level struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
 }
 
 // mark is an event in a chart.
@@ -46,45 +46,57 @@ type mark struct {
 
 // course returns the chart of the usage of a budget; nil without two values. The forecast is at the present
 // rate, or without more usage if the limit is reached.
-func course(b budgets.Description, u BudgetUsage, events []history.Event) *chart {
-	if b.UsageReport == nil || len(u.Course) < 2 || u.Limit == 0 {
+func course(u BudgetUsage, events []event) *chart {
+	if len(u.Course) < 2 || u.Limit == 0 {
 		return nil
 	}
-	exceeded := b.RecoversAt != nil
+	exceeded := u.RecoversAt != nil
 	used, ahead := series{Name: "used"}, series{Name: "at the present rate"}
 	if exceeded {
 		ahead.Name = "without more usage"
 	}
-	c := &chart{Title: "GPU-hours of 35 days", Level: level{"limit", hours(u.Limit)}}
+	c := &chart{Title: "GPU-hours of 35 days", Level: level{Name: "limit"}}
 	highest := u.Course[0]
 	for _, s := range u.Course {
 		var past, future *float64
-		if !s.At.After(b.AsOf) {
+		if !s.At.After(u.AsOf) {
 			past = new(hours(s.Used))
 			if s.Used > highest.Used {
 				highest = s
 			}
 		}
-		if !s.At.Before(b.AsOf) {
+		if !s.At.Before(u.AsOf) {
 			future = new(hours(s.Used))
 			if exceeded {
 				future = new(hours(s.Idle))
 			}
 		}
+		c.Level.Values = append(c.Level.Values, hours(limitAt(u, s.At)))
 		c.Times, used.Values, ahead.Values = append(c.Times, s.At.Unix()), append(used.Values, past), append(ahead.Values, future)
 	}
 	c.Series = []series{used, ahead}
-	c.Label = fmt.Sprintf("%s of %s GPU-hours used now, at most %s since %s", b.ConsumedGPUHours, budget.Hours(u.Limit), budget.Hours(highest.Used),
+	c.Label = fmt.Sprintf("%s of %s GPU-hours used now, at most %s since %s", u.ConsumedGPUHours, budget.Hours(u.Limit), budget.Hours(highest.Used),
 		day(u.Course[0].At))
-	c.Note = fmt.Sprintf("The highest usage since %s was %s GPU-hours.", day(u.Course[0].At), budget.Hours(highest.Used))
+	c.Note = fmt.Sprintf("As of %s. The highest usage since %s was %s GPU-hours.", wording.Instant(u.AsOf), day(u.Course[0].At), budget.Hours(highest.Used))
 	c.mark(events)
-	if b.RecoversAt != nil {
-		c.Marks = append(c.Marks, mark{b.RecoversAt.Unix(), "recovers"})
+	if u.RecoversAt != nil {
+		c.Marks = append(c.Marks, mark{u.RecoversAt.Unix(), "recovers"})
 	}
-	if b.ProjectedExhaustion != nil {
-		c.Marks = append(c.Marks, mark{b.ProjectedExhaustion.Unix(), "limit reached"})
+	if u.ProjectedExhaustion != nil {
+		c.Marks = append(c.Marks, mark{u.ProjectedExhaustion.Unix(), "limit reached"})
 	}
 	return c
+}
+
+// limitAt is the limit at a time: a grant in force adds to it from when it began until it ends.
+func limitAt(u BudgetUsage, at time.Time) int64 {
+	limit := u.Limit
+	for _, g := range u.Grants {
+		if at.Before(g.From) || !at.Before(g.Until) {
+			limit -= g.Amount()
+		}
+	}
+	return limit
 }
 
 func day(at time.Time) string { return at.UTC().Format("January 2") }
@@ -96,8 +108,8 @@ func hours(amount int64) float64 {
 
 // sizes returns the chart of the instances of a pool. From its size now, it goes back over each event
 // that changed it; the newest events are first. It has a point an hour at most.
-func sizes(p spotpools.Description, events []history.Event, now time.Time) *chart {
-	c := &chart{Title: "Instances of 35 days", Level: level{"minimum", float64(p.Minimum)}, Stepped: true}
+func sizes(p spotpools.Description, events []event, now time.Time) *chart {
+	c := &chart{Title: "Instances of 35 days", Level: level{Name: "minimum"}, Stepped: true}
 	total := series{Name: "instances"}
 	size, least := p.Total, p.Total
 	add := func(at time.Time) {
@@ -109,7 +121,7 @@ func sizes(p spotpools.Description, events []history.Event, now time.Time) *char
 	}
 	add(now)
 	for n := range events {
-		if by := change(&events[n]); by != 0 {
+		if by := change(&events[n].Event); by != 0 {
 			add(events[n].At)
 			size = max(0, size-by)
 		}
@@ -117,6 +129,7 @@ func sizes(p spotpools.Description, events []history.Event, now time.Time) *char
 	if len(c.Times) < 2 {
 		return nil
 	}
+	c.Level.Values = slices.Repeat([]float64{float64(p.Minimum)}, len(c.Times))
 	slices.Reverse(c.Times)
 	slices.Reverse(total.Values)
 	c.Series = []series{total}
@@ -139,7 +152,7 @@ func change(e *history.Event) int {
 // marksAtMost is the most events that a chart shows, the newest ones.
 const marksAtMost = 100
 
-func (c *chart) mark(events []history.Event) {
+func (c *chart) mark(events []event) {
 	for _, e := range events {
 		if e.At.Unix() >= c.Times[0] && marked[e.Kind] && len(c.Marks) < marksAtMost {
 			c.Marks = append(c.Marks, mark{e.At.Unix(), string(e.Kind)})

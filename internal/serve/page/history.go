@@ -17,11 +17,12 @@ type events struct {
 	Name, Text, Kind, Since string
 	Kinds                   []history.Kind
 	Periods                 []period
-	Events                  []history.Event
+	Events                  []event
 	Page                    int
 	Newer, Older            string // the addresses of other pages; empty if there is none
 	Cut                     bool   // older events have no page
 	Lost                    []string
+	Tenant                  bool
 }
 
 type period struct{ Value, Text string }
@@ -43,24 +44,25 @@ func (s *site) history(w http.ResponseWriter, r *http.Request) {
 	if e.Since == "" {
 		e.Since = "24h"
 	}
-	s.show(w, r, "history", func(ctx context.Context) (frame, error) {
+	s.show(w, r, "history", func(ctx context.Context, v view) (frame, error) {
 		asked := EventQuery{Name: e.Name, Kind: e.Kind, Since: e.Since, Limit: min(e.Page*listedAtMost+1, chartedAtMost)}
 		if e.Text != "" {
 			asked.Limit = chartedAtMost
 		}
-		found, err := s.Reader.Events(ctx, asked)
-		all := newestFirst(found.Events)
+		found, err := v.Reader.Events(ctx, asked)
+		all := v.newestFirst(found.Events)
 		if e.Text != "" {
-			all = slices.DeleteFunc(all, func(event history.Event) bool { return !mentions(event, e.Text) })
+			all = slices.DeleteFunc(all, func(of event) bool { return !mentions(of, e.Text) })
 		}
-		e.Lost, e.Cut = found.Lost.Texts(), len(found.Events) == chartedAtMost && len(all) <= e.Page*listedAtMost
+		e.Lost, e.Tenant = found.Lost.Texts(), v.tenant
+		e.Cut = len(found.Events) == chartedAtMost && len(all) <= e.Page*listedAtMost
 		e.list(all, q)
 		return frame{Title: "History", Store: found.Store, At: found.Until, Body: e}, err
 	})
 }
 
 // list lists the events of one page.
-func (e *events) list(all []history.Event, asked url.Values) {
+func (e *events) list(all []event, asked url.Values) {
 	first := min((e.Page-1)*listedAtMost, len(all))
 	next := min(first+listedAtMost, len(all))
 	link := func(page int) string {
@@ -78,16 +80,9 @@ func (e *events) list(all []history.Event, asked url.Values) {
 }
 
 // mentions reports whether an event has a text, such as the name of a pod.
-func mentions(e history.Event, text string) bool {
+func mentions(e event, text string) bool {
 	has := func(part string) bool { return strings.Contains(strings.ToLower(part), strings.ToLower(text)) }
-	return has(e.Object) || has(e.Actor) || has(e.Node) || slices.ContainsFunc(e.Subjects(), has) || slices.ContainsFunc(e.Reasons.Texts(), has) ||
-		e.Error != nil && has(e.Error.Message)
-}
-
-func newestFirst(list []history.Event) []history.Event {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return list
+	return has(e.Object) || has(e.Actor) || has(e.Node) || slices.ContainsFunc(e.Subjects(), has) || slices.ContainsFunc(e.Why, has)
 }
 
 // query encodes keys and values.

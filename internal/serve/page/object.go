@@ -3,8 +3,8 @@ package page
 import (
 	"context"
 	"net/http"
+	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
@@ -14,6 +14,7 @@ type object struct {
 	row
 	Columns     []string
 	Explanation string
+	ExplainedAt time.Time // the moment of the dry run
 	// DecisionsLink is the page of the explanation, if it is not here.
 	DecisionsLink string
 	Chart         *chart
@@ -21,7 +22,7 @@ type object struct {
 	Users         *users
 	Unread        string // why Users is nil
 	Requests      requests
-	Events        []history.Event
+	Events        []event
 	HistoryLink   string
 }
 
@@ -43,12 +44,12 @@ func named(r *http.Request, kind, prefix string) string {
 func (s *site) object(kind, prefix string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		of := named(r, kind, prefix)
-		s.show(w, r, "object", func(ctx context.Context) (frame, error) {
-			status, err := s.Reader.Overview(ctx)
+		s.show(w, r, "object", func(ctx context.Context, v view) (frame, error) {
+			status, err := v.Reader.Overview(ctx)
 			if err != nil {
 				return frame{}, err
 			}
-			o, err := s.newObject(ctx, of, status)
+			o, err := v.newObject(ctx, of, status)
 			o.DecisionsLink = o.Link + "/decisions"
 			return frame{Title: of, Store: status.Store, At: status.At, Reloads: true, Chart: o.Chart != nil, Body: o}, err
 		})
@@ -60,18 +61,18 @@ func (s *site) object(kind, prefix string) http.HandlerFunc {
 func (s *site) decisions(kind, prefix string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		of := named(r, kind, prefix)
-		s.show(w, r, "decisions", func(ctx context.Context) (frame, error) {
-			x, err := s.Reader.Explain(ctx, of)
+		s.show(w, r, "decisions", func(ctx context.Context, v view) (frame, error) {
+			x, err := v.Reader.Explain(ctx, of)
 			if err != nil {
 				return frame{}, err
 			}
-			body := object{row: row{Object: of, Link: linkOf(of)}, Explanation: s.Words.Explanation(x)}
+			body := object{row: row{Object: of, Link: linkOf(of)}, Explanation: v.Words.Explanation(x, v.tenant), ExplainedAt: x.At}
 			return frame{Title: "Decisions about " + of, Store: x.Store, At: x.At, Body: body}, nil
 		})
 	}
 }
 
-func (s *site) newObject(ctx context.Context, of string, status reconcile.StatusReport) (o object, err error) {
+func (v view) newObject(ctx context.Context, of string, status reconcile.StatusReport) (o object, err error) {
 	o.HistoryLink = "/history?" + query("name", of, "since", "35d")
 	one := only(status, func(object string) bool { return object == of })
 	lists := allLists(one)
@@ -79,15 +80,16 @@ func (s *site) newObject(ctx context.Context, of string, status reconcile.Status
 		return o, errNoObject{of}
 	}
 	o.row, o.Columns = lists[0].Rows[0], lists[0].Columns
-	o.Details = s.Words.Details(one)[of]
-	if o.Requests, err = s.requests(ctx, func(j job) bool { return j.Object == of }); err != nil {
+	details, _ := v.details(one)
+	o.Details = details[of]
+	if o.Requests, err = v.requests(ctx, func(j job) bool { return j.Object == of }); err != nil {
 		return o, err
 	}
-	recent, err := s.Reader.Events(ctx, EventQuery{Objects: []string{of}, Since: "35d", Limit: chartedAtMost})
+	recent, err := v.Reader.Events(ctx, EventQuery{Objects: []string{of}, Since: "35d", Limit: chartedAtMost})
 	if err != nil {
 		return o, err
 	}
-	all := newestFirst(recent.Events)
+	all := v.newestFirst(recent.Events)
 	o.Events = all[:min(len(all), eventsAtMost)]
 	if len(one.SpotPools) > 0 && one.SpotPools[0].Counts != nil {
 		o.Chart = sizes(one.SpotPools[0], all, status.At)
@@ -96,17 +98,17 @@ func (s *site) newObject(ctx context.Context, of string, status reconcile.Status
 		o.Teams = teams(one.Budgets[0])
 	}
 	if len(one.Budgets) > 0 && one.Budgets[0].UsageReport != nil {
-		o.addUsage(ctx, s.Reader, one.Budgets[0], all)
+		o.addUsage(ctx, v, one.Budgets[0], all)
 	}
 	return o, nil
 }
 
 // addUsage adds the usage of a budget by owner and over time. The rest of the page does not need it.
-func (o *object) addUsage(ctx context.Context, r Reader, b budgets.Description, events []history.Event) {
-	users, err := r.BudgetUsage(ctx, b)
+func (o *object) addUsage(ctx context.Context, v view, b budgets.Description, events []event) {
+	users, err := v.Reader.BudgetUsage(ctx, b)
 	if err != nil {
-		o.Unread = message(codeOf(err), err)
+		o.Unread = message(codeOf(err), err, v.tenant)
 		return
 	}
-	o.Users, o.Chart = newUsers(users, events, ""), course(b, users, events)
+	o.Users, o.Chart = newUsers(users, events, ""), course(users, events)
 }

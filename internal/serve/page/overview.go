@@ -26,11 +26,15 @@ const rowsAtMost = 20
 
 // overview is the state of all objects, those with trouble first.
 type overview struct {
+	Path           string // of the page
 	Filter, Runs   string
 	Count, Trouble int
 	Lists          []list
 	Requests       requests
+	Limits         []limit
+	Shared         []Section // failures of several objects
 	Warnings       []string
+	Tenant         bool
 }
 
 // list is a table of one kind.
@@ -58,6 +62,7 @@ type cell struct {
 	Text  string
 	At    *time.Time
 	Meter int64
+	Class string // of the state of the limit, if there is a meter
 }
 
 func text(format string, args ...any) cell {
@@ -67,15 +72,30 @@ func text(format string, args ...any) cell {
 func moment(at *time.Time) cell { return cell{At: at, Text: "-", Meter: -1} }
 
 func (s *site) overview(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "overview", func(ctx context.Context) (frame, error) {
-		report, err := s.Reader.Overview(ctx)
+	s.show(w, r, "overview", func(ctx context.Context, v view) (frame, error) {
+		report, err := v.Reader.Overview(ctx)
 		if err != nil {
 			return frame{}, err
 		}
-		body := s.page(report, r.URL.Query())
-		body.Requests, err = s.requests(ctx, open)
+		body := v.page("/", report, r.URL.Query())
+		if body.Requests, err = v.requests(ctx, open); err == nil {
+			body.Limits, err = v.limits(ctx, namespaces(report)...)
+		}
 		return frame{Title: "Overview", Store: report.Store, At: report.At, Refresh: true, Body: body}, err
 	})
+}
+
+// kind returns the handler of the page with all objects of one kind.
+func (s *site) kind(title string, of func(all, one *reconcile.StatusReport)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.show(w, r, "overview", func(ctx context.Context, v view) (frame, error) {
+			all, err := v.Reader.Overview(ctx)
+			one := only(all, func(string) bool { return false })
+			one.Warnings = nil
+			of(&all, &one)
+			return frame{Title: title, Store: all.Store, At: all.At, Refresh: true, Body: v.page(r.URL.Path, one, r.URL.Query())}, err
+		})
+	}
 }
 
 // newOverview has all objects, without details.
@@ -94,20 +114,22 @@ func newOverview(r reconcile.StatusReport) overview {
 
 // page has the objects of one page of each list, and details of those that are not in sync. Details of
 // other objects are not made: they are most of the time that a page takes.
-func (s *site) page(r reconcile.StatusReport, query url.Values) overview {
+func (v view) page(path string, r reconcile.StatusReport, query url.Values) overview {
 	o := newOverview(r)
+	o.Path, o.Tenant = path, v.tenant
 	o.Filter = strings.TrimSpace(query.Get("q"))
 	detailed := map[string]*row{}
 	for n := range o.Lists {
 		l := &o.Lists[n]
-		*l = l.paged("/", o.Filter, query, rowsAtMost)
+		*l = l.paged(path, o.Filter, query, rowsAtMost)
 		for m := range l.Rows {
 			if row := &l.Rows[m]; row.Rank < state.Calm {
 				detailed[row.Object] = row
 			}
 		}
 	}
-	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] != nil }))
+	details, shared := v.details(only(r, func(object string) bool { return detailed[object] != nil }))
+	o.Shared = shared
 	for object, row := range detailed {
 		row.Details = append(row.Details, details[object]...)
 	}
@@ -147,7 +169,7 @@ func runs(r reconcile.StatusReport) string {
 	case r.LastRun == nil:
 		return ""
 	case r.Overdue != nil:
-		return "The next run is overdue. Nothing below changes until gpupool reconcile runs again."
+		return "The next run is overdue. Nothing below changes before it."
 	case r.Failing != nil:
 		return "The last runs failed: " + r.Failing.Error.Message
 	}
@@ -226,7 +248,7 @@ func newRow(object, link string, states ...state.State) row {
 }
 
 func budgetList(all []budgets.Description) list {
-	l := list{Title: "Budgets", Of: "budgets", Columns: []string{"Used", "GPU-hours", "Limit", "Left", "GPUs now", "Reached at this rate", "Recovers"}}
+	l := list{Title: "Budgets", Of: "budgets", Columns: []string{"Used", "GPU-hours", "Limit", "Left", "GPUs now", "Reached at this rate", "Recovers", "As of"}}
 	for _, b := range all {
 		r := newRow(b.Summary().Object(), link("budgets", b.Name), b.State...)
 		r.Cells = budgetCells(b)
@@ -243,11 +265,11 @@ func budgetCells(b budgets.Description) []cell {
 	}
 	u := b.UsageReport
 	if u == nil {
-		return []cell{text("-"), text("-"), limit, text("-"), text("-"), text("-"), text("-")}
+		return []cell{text("-"), text("-"), limit, text("-"), text("-"), text("-"), text("-"), text("-")}
 	}
 	used, left := text("-"), text("-")
 	if u.UsedPercent != nil {
-		used = cell{Text: fmt.Sprintf("%d%%", *u.UsedPercent), Meter: max(0, min(100, *u.UsedPercent))}
+		used = cell{Text: fmt.Sprintf("%d%%", *u.UsedPercent), Meter: max(0, min(100, *u.UsedPercent)), Class: b.LimitState().Rank().String()}
 	}
 	if u.LimitGPUHours != nil {
 		limit = text("%s", *u.LimitGPUHours)
@@ -255,7 +277,10 @@ func budgetCells(b budgets.Description) []cell {
 	if u.RemainingGPUHours != nil {
 		left = text("%s", *u.RemainingGPUHours)
 	}
-	return []cell{used, text("%s", u.ConsumedGPUHours), limit, left, text("%s", u.BurnRateGPUs), moment(u.ProjectedExhaustion), moment(u.RecoversAt)}
+	return []cell{
+		used, text("%s", u.ConsumedGPUHours), limit, left, text("%s", u.BurnRateGPUs),
+		moment(u.ProjectedExhaustion), moment(u.RecoversAt), moment(&u.AsOf),
+	}
 }
 
 func spotPoolList(all []spotpools.Description) list {
@@ -263,7 +288,7 @@ func spotPoolList(all []spotpools.Description) list {
 	if shared != "" {
 		title = string(shared) + "/h"
 	}
-	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Ready", "Minimum", "Shortfall", "Total", "Maximum", title}}
+	l := list{Title: "Spot pools", Of: "spotpools", Columns: []string{"Capacity", "Minimum", "Shortfall", "Total", "Maximum", title}}
 	for _, p := range all {
 		r := newRow(p.Summary().Object(), link("spotpools", p.Region, p.Name), p.State)
 		r.Cells = []cell{text("-"), text("-"), text("-"), text("-"), text("-"), text("-")}

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
@@ -31,6 +32,8 @@ type Reader interface {
 	Jobs(ctx context.Context) (request.JobList, error)
 	// BudgetUsage returns the usage of a budget as of the last run.
 	BudgetUsage(ctx context.Context, b budgets.Description) (BudgetUsage, error)
+	// Limits returns the states of the budgets that limit pods of a namespace, and that the user may not read.
+	Limits(ctx context.Context, namespace string) ([][]state.State, error)
 }
 
 // BudgetUsage is the usage of a budget by owner and over time.
@@ -52,12 +55,19 @@ type EventQuery struct {
 	Limit             int
 }
 
-// Words are the texts of the CLI.
+// Words are the texts of the CLI, with times in RFC 3339. Those for a tenant, who does not see the whole installation, have
+// no commands and no messages of errors.
 type Words interface {
-	// Details returns the lines of gpupool status about each object, by object.
-	Details(r reconcile.StatusReport) map[string][]string
+	// Details returns the lines of gpupool status about objects.
+	Details(r reconcile.StatusReport, tenant bool) []Section
 	// Explanation returns what gpupool explain prints.
-	Explanation(x reconcile.Explanation) string
+	Explanation(x reconcile.Explanation, tenant bool) string
+}
+
+// Section is what there is to say about an object, or about several that fail alike.
+type Section struct {
+	Objects []string
+	Lines   []string
 }
 
 // Options are what the page needs.
@@ -80,10 +90,14 @@ func Is(path string) bool {
 	return true
 }
 
-// Add adds the page to a mux.
-func Add(mux *http.ServeMux, o Options) {
+// Add adds the page to a mux, and returns what writes errors as pages.
+func Add(mux *http.ServeMux, o Options) func(w http.ResponseWriter, r *http.Request, code int, text string) {
 	s := &site{o}
 	mux.HandleFunc("GET /{$}", s.overview)
+	mux.HandleFunc("GET /budgets", s.kind("Budgets", func(all, one *reconcile.StatusReport) { one.Budgets = all.Budgets }))
+	mux.HandleFunc("GET /spotpools", s.kind("Spot pools", func(all, one *reconcile.StatusReport) { one.SpotPools = all.SpotPools }))
+	mux.HandleFunc("GET /stockpools", s.kind("Stock pools", func(all, one *reconcile.StatusReport) { one.StockPools = all.StockPools }))
+	mux.HandleFunc("GET /teams", s.teams)
 	mux.HandleFunc("GET /spotpools/{region}/{name}", s.object("spot_pool", "region"))
 	mux.HandleFunc("GET /budgets/{name}", s.object("budget", ""))
 	mux.HandleFunc("GET /stockpools/{namespace}/{name}", s.object("stock_pool", "namespace"))
@@ -96,6 +110,7 @@ func Add(mux *http.ServeMux, o Options) {
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /assets/{file}", asset)
+	return s.problem
 }
 
 type site struct{ Options }
@@ -122,16 +137,28 @@ const patience = 20 * time.Second
 const oldAge = 5 * time.Second
 
 // show writes a page, or why there is none.
-func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read func(ctx context.Context) (frame, error)) {
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, read func(ctx context.Context, v view) (frame, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	f, err := read(ctx)
-	code := http.StatusOK
-	if err != nil {
-		name, code = "error", codeOf(err)
-		f = frame{Title: http.StatusText(code), Body: message(code, err)}
+	v, err := s.view(ctx)
+	var f frame
+	if err == nil {
+		f, err = read(ctx, v)
 	}
-	s.write(w, r, code, name, f)
+	if err != nil {
+		code := codeOf(err)
+		if code == http.StatusServiceUnavailable {
+			s.Log.WarnContext(ctx, "page not read", "page", name, "detail", err.Error())
+		}
+		s.problem(w, r, code, message(code, err, v.tenant))
+		return
+	}
+	s.write(w, r, http.StatusOK, name, f)
+}
+
+// problem writes an error as a page.
+func (s *site) problem(w http.ResponseWriter, r *http.Request, code int, text string) {
+	s.write(w, r, code, "error", frame{Title: http.StatusText(code), Body: text})
 }
 
 func (s *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
@@ -170,13 +197,16 @@ func codeOf(err error) int {
 }
 
 // message says what failed and what to do.
-func message(code int, err error) string {
+func message(code int, err error, tenant bool) string {
 	switch code {
 	case http.StatusNotFound:
 		return "There is no such object, or you may not read it. The overview lists those that you may read."
 	case http.StatusForbidden:
-		return "You may not read this. Ask those who run gpupool for a token with the namespace."
+		return "You may not read this. Ask those who run gpupool for the right to read the namespace."
 	case http.StatusServiceUnavailable:
+		if tenant { // errors have addresses and paths
+			return "The state cannot be read now. Reload the page in a minute."
+		}
 		return "The state cannot be read now: " + err.Error() + ". Reload the page in a minute."
 	}
 	return err.Error()

@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"slices"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 )
 
@@ -26,23 +25,23 @@ type report struct {
 	overview
 	Objects []object
 	Omitted int
-	Events  []history.Event
+	Events  []event
 	Scripts []template.JS
 }
 
 // Report returns the page as one file that needs no server. It has at most 2 MB.
 func Report(ctx context.Context, o Options) ([]byte, error) {
-	s := &site{o}
-	status, err := s.Reader.Overview(ctx)
+	v := view{Options: o} // for the operator
+	status, err := v.Reader.Overview(ctx)
 	if err != nil {
 		return nil, err
 	}
-	recent, err := s.Reader.Events(ctx, EventQuery{Since: "24h", Limit: reportedAtMost})
+	recent, err := v.Reader.Events(ctx, EventQuery{Since: "24h", Limit: reportedAtMost})
 	if err != nil {
 		return nil, err
 	}
-	r := report{overview: newReportOverview(status, s.Words.Details(status)), Events: newestFirst(recent.Events)}
-	if r.Requests, err = s.requests(ctx, open); err != nil {
+	r := report{overview: v.newReportOverview(status), Events: v.newestFirst(recent.Events)}
+	if r.Requests, err = v.requests(ctx, open); err != nil {
 		return nil, err
 	}
 	for _, file := range []string{"uPlot.iife.min.js", "page.js"} {
@@ -50,19 +49,20 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 	}
 	all := r.worst()
 	for _, of := range all[:min(len(all), describedAtMost)] {
-		described, err := s.newObject(ctx, of, status)
+		described, err := v.newObject(ctx, of, status)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", of, err)
 		}
-		x, err := s.Reader.Explain(ctx, of)
+		x, err := v.Reader.Explain(ctx, of)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", of, err)
 		}
 		described.Teams = nil
-		described.HistoryLink, described.Explanation = "", s.Words.Explanation(x)
+		described.HistoryLink, described.Explanation = "", v.Words.Explanation(x, false)
+		described.ExplainedAt = x.At
 		r.Objects = append(r.Objects, described)
 	}
-	f := frame{Title: "gpupool report", Store: status.Store, At: status.At, Version: s.Version}
+	f := frame{Title: "gpupool report", Store: status.Store, At: status.At, Version: v.Version}
 	for {
 		r.Omitted = len(all) - len(r.Objects)
 		r.link(all[:len(r.Objects)])
@@ -82,8 +82,10 @@ func Report(ctx context.Context, o Options) ([]byte, error) {
 }
 
 // newReportOverview has all rows.
-func newReportOverview(status reconcile.StatusReport, details map[string][]string) overview {
+func (v view) newReportOverview(status reconcile.StatusReport) overview {
 	o := newOverview(status)
+	details, shared := v.details(status)
+	o.Shared = shared
 	for n := range o.Lists {
 		l := &o.Lists[n]
 		l.Page, l.Pages = 1, 1

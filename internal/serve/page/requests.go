@@ -14,11 +14,13 @@ type requests struct {
 	Failed   int
 	More     int // that are not listed
 	Warnings []string
+	Tenant   bool
 }
 
 // job is one request.
 type job struct {
 	request.Job
+	why
 	Link string
 }
 
@@ -47,14 +49,17 @@ func (j job) failed() bool { return j.Rank() <= state.Lacking }
 const jobsAtMost = 50
 
 // requests returns the requests that fit. Those that failed are first, and then the latest.
-func (s *site) requests(ctx context.Context, fits func(job) bool) (r requests, err error) {
-	list, err := s.Reader.Jobs(ctx)
+func (v view) requests(ctx context.Context, fits func(job) bool) (r requests, err error) {
+	list, err := v.Reader.Jobs(ctx)
 	if err != nil {
 		return r, err
 	}
-	r.Warnings = list.Warnings
+	if r.Tenant = v.tenant; !v.tenant {
+		r.Warnings = list.Warnings
+	}
 	for _, one := range list.Jobs {
-		if j := (job{one, linkOf(one.Object)}); fits(j) {
+		j := job{Job: one, why: v.why(one.Reasons, one.Error, one.Error != nil && one.Error.Class != ""), Link: linkOf(one.Object)}
+		if fits(j) {
 			r.Jobs = append(r.Jobs, j)
 			if j.failed() {
 				r.Failed++

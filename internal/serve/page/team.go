@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
@@ -24,9 +23,11 @@ type team struct {
 	Pager     list         // of the budgets
 	Lists     []list
 	Requests  requests
-	Stopped   []history.Event // the latest evictions and pauses
-	Events    []history.Event // the latest others
-	all       []history.Event
+	Shared    []Section // failures of several objects
+	Limits    []limit   // by budgets that the user may not read
+	Stopped   []event   // the latest evictions and pauses
+	Events    []event   // the latest others
+	all       []event
 }
 
 type teamBudget struct {
@@ -36,23 +37,47 @@ type teamBudget struct {
 	Users   *users // nil if they are on the page of the budget only
 	// Here is the usage of this namespace, if the budget has others.
 	Here string
+	// Late says that the limit was expected to be reached before now, and that no run measured it since.
+	Late bool
 }
 
 func (s *site) team(w http.ResponseWriter, r *http.Request) {
 	namespace := r.PathValue("namespace")
-	s.show(w, r, "team", func(ctx context.Context) (frame, error) {
-		report, err := s.Reader.Overview(ctx)
+	s.show(w, r, "team", func(ctx context.Context, v view) (frame, error) {
+		report, err := v.Reader.Overview(ctx)
 		if err != nil {
 			return frame{}, err
 		}
 		report = ofTeam(report, namespace)
-		body := s.newTeam(namespace, report, r.URL.Query())
-		body.Requests, err = s.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
+		body := v.newTeam(namespace, report, r.URL.Query())
+		body.Requests, err = v.requests(ctx, func(j job) bool { return open(j) && j.Request.Namespace() == namespace })
 		if err == nil {
-			err = s.addEvents(ctx, &body, report)
+			err = v.addEvents(ctx, &body, report)
 		}
-		complete := s.addUsers(ctx, body)
+		if err == nil {
+			body.Limits, err = v.limits(ctx, namespace)
+		}
+		complete := v.addUsers(ctx, body)
 		return frame{Title: "Team " + namespace, Store: report.Store, At: report.At, Refresh: true, Old: !complete, Body: body}, err
+	})
+}
+
+// teamRow is a namespace, and how many of the objects that the user may read are of it.
+type teamRow struct {
+	Namespace           string
+	Budgets, StockPools int
+}
+
+// teams lists the namespaces of all budgets and stock pools.
+func (s *site) teams(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "teams", func(ctx context.Context, v view) (frame, error) {
+		report, err := v.Reader.Overview(ctx)
+		var rows []teamRow
+		for _, namespace := range namespaces(report) {
+			of := ofTeam(report, namespace)
+			rows = append(rows, teamRow{namespace, len(of.Budgets), len(of.StockPools)})
+		}
+		return frame{Title: "Teams", Store: report.Store, At: report.At, Body: rows}, err
 	})
 }
 
@@ -64,7 +89,7 @@ const (
 
 // addUsers adds the usage of budgets by owner, and the pods of the namespace that ended. It reports whether it is
 // complete: a new run has to be read first, and the page reloads soon.
-func (s *site) addUsers(ctx context.Context, t team) bool {
+func (v view) addUsers(ctx context.Context, t team) bool {
 	ctx, cancel := context.WithTimeout(ctx, usersWithin)
 	defer cancel()
 	complete := true
@@ -73,7 +98,7 @@ func (s *site) addUsers(ctx context.Context, t team) bool {
 		if b.UsageReport == nil || b.UsageReport.LimitGPUHours == nil {
 			continue
 		}
-		used, err := s.Reader.BudgetUsage(ctx, b.Description)
+		used, err := v.Reader.BudgetUsage(ctx, b.Description)
 		if err != nil {
 			complete = false
 			continue
@@ -86,7 +111,7 @@ func (s *site) addUsers(ctx context.Context, t team) bool {
 // ofTeam returns the budgets that count pods of a namespace, and its stock pools.
 func ofTeam(r reconcile.StatusReport, namespace string) reconcile.StatusReport {
 	r.SpotPools, r.Notifications = nil, nil
-	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !covers(b, namespace) })
+	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(b budgets.Description) bool { return !Covers(b, namespace) })
 	r.StockPools = slices.DeleteFunc(slices.Clone(r.StockPools), func(p stockpools.Description) bool { return p.Namespace != namespace })
 	return r
 }
@@ -95,7 +120,7 @@ func ofTeam(r reconcile.StatusReport, namespace string) reconcile.StatusReport {
 var stops = []history.Kind{history.Evict, history.Evicted, history.Pause, history.Paused}
 
 // addEvents adds the events of the budgets and stock pools of a team in the last seven days.
-func (s *site) addEvents(ctx context.Context, t *team, r reconcile.StatusReport) error {
+func (v view) addEvents(ctx context.Context, t *team, r reconcile.StatusReport) error {
 	q := EventQuery{Since: "7d", Limit: chartedAtMost}
 	for _, of := range r.Declarations() {
 		q.Objects = append(q.Objects, of.Object())
@@ -103,8 +128,8 @@ func (s *site) addEvents(ctx context.Context, t *team, r reconcile.StatusReport)
 	if len(q.Objects) == 0 {
 		return nil
 	}
-	found, err := s.Reader.Events(ctx, q)
-	t.all = newestFirst(found.Events)
+	found, err := v.Reader.Events(ctx, q)
+	t.all = v.newestFirst(found.Events)
 	for _, e := range t.all {
 		list := &t.Events
 		if slices.Contains(stops, e.Kind) {
@@ -117,23 +142,11 @@ func (s *site) addEvents(ctx context.Context, t *team, r reconcile.StatusReport)
 	return err
 }
 
-// withoutCommands returns details without what to do, which is for those with the CLI.
-func withoutCommands(details []string) (left []string) {
-	command := false
-	for _, line := range details {
-		command = strings.HasPrefix(line, "to do:") || command && strings.HasPrefix(line, " ")
-		if !command {
-			left = append(left, line)
-		}
-	}
-	return left
-}
-
 // teamBudgetsAtMost is the most budgets on one page of a team.
 const teamBudgetsAtMost = 10
 
 // newTeam has one page of the budgets and of the stock pools of a team, those with trouble first.
-func (s *site) newTeam(namespace string, r reconcile.StatusReport, query url.Values) team {
+func (v view) newTeam(namespace string, r reconcile.StatusReport, query url.Values) team {
 	t := team{Namespace: namespace}
 	path, detailed := link("teams", namespace), map[string]bool{}
 	for _, l := range allLists(r) {
@@ -155,18 +168,20 @@ func (s *site) newTeam(namespace string, r reconcile.StatusReport, query url.Val
 	for _, b := range r.Budgets {
 		described[b.Summary().Object()] = b
 	}
-	details := s.Words.Details(only(r, func(object string) bool { return detailed[object] }))
+	details, shared := view{v.Options, true}.details(only(r, func(object string) bool { return detailed[object] }))
+	t.Shared = shared
 	for _, row := range t.Pager.Rows {
-		row.Details = withoutCommands(details[row.Object])
+		row.Details = details[row.Object]
 		of := teamBudget{row: row, Description: described[row.Object], Columns: t.Pager.Columns}
 		if of.UsageReport != nil && len(of.ByNamespace) > 1 {
 			of.Here = of.ByNamespace[namespace]
 		}
+		of.Late = of.UsageReport != nil && of.ProjectedExhaustion != nil && !of.ProjectedExhaustion.After(r.At)
 		t.Budgets = append(t.Budgets, of)
 	}
 	for _, l := range t.Lists {
 		for n := range l.Rows {
-			l.Rows[n].Details = withoutCommands(details[l.Rows[n].Object])
+			l.Rows[n].Details = details[l.Rows[n].Object]
 		}
 	}
 	return t
@@ -189,8 +204,8 @@ func teams(b budgets.Description) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// covers reports whether a budget counts pods of a namespace, as it declares or as it measured.
-func covers(b budgets.Description, namespace string) bool {
+// Covers reports whether a budget counts pods of a namespace, as it declares or as it measured.
+func Covers(b budgets.Description, namespace string) bool {
 	if b.UsageReport != nil && b.ByNamespace[namespace] != "" {
 		return true
 	}

@@ -21,7 +21,7 @@ var files embed.FS
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	list := map[string]*template.Template{}
-	for _, name := range []string{"overview", "object", "decisions", "history", "team", "login", "error", "report"} {
+	for _, name := range []string{"overview", "object", "decisions", "history", "team", "teams", "login", "error", "report"} {
 		list[name] = template.Must(template.Must(layout.Clone()).ParseFS(fs.FS(files), "templates/"+name+".html"))
 	}
 	list["report"].Funcs(template.FuncMap{"link": rowLink})

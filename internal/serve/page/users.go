@@ -21,7 +21,7 @@ type endedPod struct {
 }
 
 // newUsers has the pods of a namespace, or of all. Events are those of the budget.
-func newUsers(u BudgetUsage, events []history.Event, namespace string) *users {
+func newUsers(u BudgetUsage, events []event, namespace string) *users {
 	of, evicted := &users{BudgetUsage: u}, map[string]string{}
 	for _, e := range events {
 		if e.Kind == history.Evict || e.Kind == history.Evicted {

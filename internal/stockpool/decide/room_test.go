@@ -52,7 +52,7 @@ func TestWhyPodsWait(t *testing.T) {
 			}, nil, []string{
 				"spot_pool/ap-singapore/c has matching labels, and grows: the next run launches 2",
 				"spot_pool/ap-singapore/a has matching labels, and does not grow: it is on hold",
-				"spot_pool/ap-singapore/b has matching labels; gpupool explain spot_pool/ap-singapore/b reports whether it grows",
+				"spot_pool/ap-singapore/b has matching labels. gpupool explain spot_pool/ap-singapore/b reports whether it grows",
 				"2 more spot pools have matching labels",
 			}},
 		"one more is counted": {nil, []stockpool.Room{room("a", "t4", true, "x"), room("b", "t4", true, "x"), room("c", "t4", true, "x"),

@@ -48,14 +48,14 @@
     const looks = [{stroke: color('--moving'), width: 2}, {stroke: color('--moving'), width: 2, dash: [2, 4]}];
     const options = {
       width: at.clientWidth, height: 256, axes: [axis, axis], plugins: [marks],
-      scales: {y: {range: (u, low, high) => [0, Math.max(1, c.level.value, high) * 1.1]}},
+      scales: {y: {range: (u, low, high) => [0, Math.max(1, high) * 1.1]}},
       series: [
         {},
         ...c.series.map((s, n) => ({label: s.name, paths, points: {show: false}, ...looks[n]})),
-        {label: c.level.name, stroke: color('--lacking'), dash: [6, 4], points: {show: false}},
+        {label: c.level.name, paths: uPlot.paths.stepped({align: 1}), stroke: color('--lacking'), dash: [6, 4], points: {show: false}},
       ],
     };
-    const plot = new uPlot(options, [c.times, ...c.series.map((s) => s.values), c.times.map(() => c.level.value)], at);
+    const plot = new uPlot(options, [c.times, ...c.series.map((s) => s.values), c.level.values], at);
     addEventListener('resize', () => plot.setSize({width: at.clientWidth, height: 256}));
   };
   const load = (src) => new Promise((done) => {
