@@ -261,6 +261,11 @@ func TestTenantsReadNothingForOperators(t *testing.T) {
 	}
 	verify := func() {
 		t.Helper()
+		for _, path := range []string{"/api/v1/budgets", "/api/v1/stockpools", "/api/v1/history?since=35d", "/api/v1/explain/budget/of-ml"} {
+			if code, text := s.get(t, "reader", path); code != http.StatusOK || strings.Contains(text, s.Dir) {
+				t.Errorf("GET %s has the path of the store: %d %s", path, code, text)
+			}
+		}
 		for _, path := range paths {
 			_, text := s.get(t, "reader", path)
 			text = strings.ReplaceAll(text, "/api/v1/", "")
@@ -322,6 +327,10 @@ func TestOneOutageIsPrintedOnce(t *testing.T) {
 	once("status", text)
 	if !strings.Contains(text, "budget/of-ml, budget/of-web, budget/shared and 4 more\n") {
 		t.Errorf("status does not say what fails:\n%s", text)
+	}
+	x, err := s.Runner().Explain(t.Context(), "budget/shared")
+	if first, _, _ := strings.Cut(explain.PageText(x, false), "\n"); err != nil || !strings.HasSuffix(first, ": Failing") {
+		t.Errorf("explain has other states than status: %s (%v)", first, err)
 	}
 	_, markup := s.get(t, "operator", "/")
 	once("the overview", plainText(markup))

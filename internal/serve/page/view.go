@@ -8,7 +8,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
@@ -23,11 +22,7 @@ type view struct {
 // view returns the page for the user of a request.
 func (s *site) view(ctx context.Context) (view, error) {
 	all, err := access.UserOf(ctx).SeesAll(ctx)
-	v := view{s.Options, !all}
-	if v.tenant {
-		v.Reader = tenantReader{s.Reader}
-	}
-	return v, err
+	return view{s.Options, !all}, err
 }
 
 // details returns the lines about each object, by object, and those that several objects share.
@@ -41,27 +36,6 @@ func (v view) details(r reconcile.StatusReport) (own map[string][]string, shared
 		own[s.Objects[0]] = append(own[s.Objects[0]], s.Lines...)
 	}
 	return own, shared
-}
-
-// tenantReader leaves out where the store is, and warnings about the whole installation.
-type tenantReader struct{ Reader }
-
-func (t tenantReader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
-	r, err := t.Reader.Overview(ctx)
-	r.Store, r.Warnings, r.Failing = "", nil, nil
-	return r, err
-}
-
-func (t tenantReader) Explain(ctx context.Context, object string) (reconcile.Explanation, error) {
-	x, err := t.Reader.Explain(ctx, object)
-	x.Store = ""
-	return x, err
-}
-
-func (t tenantReader) Events(ctx context.Context, q EventQuery) (eventlog.Report, error) {
-	r, err := t.Reader.Events(ctx, q)
-	r.Store, r.Lost = "", nil
-	return r, err
 }
 
 // why is why something was done or failed, and what to do about it.
