@@ -22,21 +22,9 @@ import (
 // Details collects lines about an object.
 type Details struct {
 	Style terminal.Style
-	// Tenant says that the reader does not see the whole installation: commands and the messages of errors, which can
-	// have addresses and paths, are left out.
+	// Tenant says that the reader does not see the whole installation. Commands, which are for operators, are left out.
 	Tenant bool
 	Lines  []string
-}
-
-// askOperators stands for the message of an error in what a tenant reads.
-const askOperators = "ask those who run gpupool for the cause"
-
-// Message is the message of an error for the reader, without its remedy.
-func (d *Details) Message(message, remedy string) string {
-	if d.Tenant {
-		return askOperators
-	}
-	return withoutRemedy(message, remedy)
 }
 
 // Add adds texts with a label.
@@ -63,7 +51,7 @@ func (d *Details) Reasons(reasons []string) {
 
 // Error adds the error of a decision, without its remedy.
 func (d *Details) Error(o outcome.Outcome, e outcome.ErrorReport) {
-	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(d.Message(e.Message, e.Remedy), "      "))
+	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(withoutRemedy(e.Message, e.Remedy), "      "))
 }
 
 // Deletion adds since when a deletion is in progress, and what the next run does about it.
@@ -94,13 +82,13 @@ func (d *Details) Open(launches *int, hold *spotpool.Hold) {
 
 // Failing adds the error of the last runs.
 func (d *Details) Failing(clock terminal.Clock, f declaration.Failing) {
-	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+d.Message(f.Error.Message, f.Error.Remedy))
+	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+withoutRemedy(f.Error.Message, f.Error.Remedy))
 	d.Remedy(f.Error.Remedy)
 }
 
 // Failure adds an error with its label. The remedy gets its own line.
 func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
-	d.Add(c, label, d.Message(message, remedy))
+	d.Add(c, label, withoutRemedy(message, remedy))
 	d.Remedy(remedy)
 }
 

@@ -96,6 +96,6 @@ func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 // addSkipped adds why the last runs skipped an object.
 func addSkipped(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
 	if last != nil {
-		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+d.Message(last.Error.Message, ""))
+		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+last.Error.Message)
 	}
 }

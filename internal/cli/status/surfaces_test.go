@@ -297,8 +297,8 @@ func TestTenantsReadNothingForOperators(t *testing.T) {
 	}
 	s.Handler = nil
 	verify()
-	if _, text := s.get(t, "reader", "/teams/ml"); !strings.Contains(text, "ask those who run gpupool for the cause") {
-		t.Errorf("the team is not told what to do:\n%s", plainText(text))
+	if _, text := s.get(t, "reader", "/teams/ml"); !strings.Contains(text, "the last run") || !strings.Contains(text, "Failing") {
+		t.Errorf("the team does not learn that runs fail:\n%s", plainText(text))
 	}
 }
 

@@ -56,7 +56,7 @@ type EventQuery struct {
 }
 
 // Words are the texts of the CLI, with times in RFC 3339. Those for a tenant, who does not see the whole installation, have
-// no commands and no messages of errors.
+// no commands.
 type Words interface {
 	// Details returns the lines of gpupool status about objects.
 	Details(r reconcile.StatusReport, tenant bool) []Section

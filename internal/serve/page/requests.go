@@ -58,7 +58,7 @@ func (v view) requests(ctx context.Context, fits func(job) bool) (r requests, er
 		r.Warnings = list.Warnings
 	}
 	for _, one := range list.Jobs {
-		j := job{Job: one, why: v.why(one.Reasons, one.Error, one.Error != nil && one.Error.Class != ""), Link: linkOf(one.Object)}
+		j := job{Job: one, why: v.why(one.Reasons, one.Error), Link: linkOf(one.Object)}
 		if fits(j) {
 			r.Jobs = append(r.Jobs, j)
 			if j.failed() {

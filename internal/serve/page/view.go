@@ -12,8 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
 
-// view is the page for one user. A tenant does not see the whole installation. They read no paths, no addresses and no
-// commands, which are for operators.
+// view is the page for one user. A tenant does not see the whole installation, and gets no commands, which are for operators.
 type view struct {
 	Options
 	tenant bool
@@ -44,14 +43,9 @@ type why struct {
 	Remedy string
 }
 
-// askOperators stands for the message of an error in what a tenant reads.
-const askOperators = "it failed; ask those who run gpupool for the cause"
-
-// why returns why something was done, or the error. An error of Tencent Cloud or of the cluster has addresses.
-func (v view) why(reasons reason.Reasons, failed *history.Error, foreign bool) (w why) {
+// why returns why something was done, or the error.
+func (v view) why(reasons reason.Reasons, failed *history.Error) (w why) {
 	switch {
-	case failed != nil && v.tenant && foreign:
-		w.Why = []string{askOperators}
 	case failed != nil:
 		w.Why, w.Remedy = []string{failed.Message}, failed.Remedy
 	case v.tenant:
@@ -75,7 +69,7 @@ type event struct {
 func (v view) newestFirst(list []history.Event) []event {
 	events := make([]event, len(list))
 	for n, e := range list {
-		events[len(list)-1-n] = event{e, v.why(e.Reasons, e.Error, true)}
+		events[len(list)-1-n] = event{e, v.why(e.Reasons, e.Error)}
 	}
 	return events
 }
