@@ -28,6 +28,8 @@ var pages = []struct {
 	{"budget", "/budgets/team-research", true},
 	{"stock-pool", "/stockpools/ml/g1", false},
 	{"team", "/teams/ml", true},
+	{"budgets", "/budgets", false},
+	{"teams", "/teams", false},
 	{"history", "/history?since=35d", false},
 	{"login", "/login", false},
 	{"missing", "/budgets/none", false},

@@ -21,6 +21,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/page"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -28,10 +29,15 @@ import (
 
 type words struct{}
 
-func (words) Details(r reconcile.StatusReport) map[string][]string {
-	return status.Details(r, time.UTC)
+func (words) Details(r reconcile.StatusReport, tenant bool) (list []page.Section) {
+	for _, s := range status.Details(r, tenant) {
+		list = append(list, page.Section{Objects: s.Objects, Lines: s.Lines})
+	}
+	return list
 }
-func (words) Explanation(x reconcile.Explanation) string { return explain.Text(x, time.UTC) }
+func (words) Explanation(x reconcile.Explanation, tenant bool) string {
+	return explain.PageText(x, tenant)
+}
 
 // start serves a world until the test ends, and returns its address.
 func start(t *testing.T, w reconcile.World, users access.Authenticator) string {
