@@ -126,11 +126,12 @@ type Usage struct {
 	WindowStart time.Time `json:"window_start"`
 	WindowEnd   time.Time `json:"window_end"` // of a calendar period; a rolling window ends now
 	Limit       int64     `json:"limit"`
-	Consumed    int64     `json:"consumed"`
-	// Estimated is the part of Consumed that rests on estimated ends, or that nothing confirms.
+	// Consumed is what counts. State, percentage, rest, thresholds and forecast follow from it and the limit only.
+	Consumed int64 `json:"consumed"`
+	// Estimated is the part of Consumed that rests on estimated ends. The rest is certain.
 	Estimated int64 `json:"estimated"`
-	// Unconfirmed is the part of Estimated that only the pods themselves claim. Their nodes were never observed,
-	// or they request more than any node has. It reaches no limit.
+	// Unconfirmed is in addition to Consumed, and counts for nothing: only the pods themselves claim it. Their nodes
+	// were never observed, or they request more than any node has.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`
@@ -150,8 +151,8 @@ type Usage struct {
 	ByLabel map[string]map[string]int64 `json:"by_label,omitempty"`
 }
 
-// Exceeded reports whether the limit is reached, without what only pods themselves say.
-func (u Usage) Exceeded() bool { return u.Consumed-u.Unconfirmed >= u.Limit }
+// Exceeded reports whether the limit is reached.
+func (u Usage) Exceeded() bool { return u.Consumed >= u.Limit }
 
 // Certain is the consumed amount without estimates.
 func (u Usage) Certain() int64 { return u.Consumed - u.Estimated }

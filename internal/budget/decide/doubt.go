@@ -40,9 +40,7 @@ func warn(f *facts) (r result) {
 	if f.Result.Forgotten {
 		r.warn(reason.Forgotten(reason.Instant{Time: f.usage.WindowStart}, reason.Instant{Time: *f.Result.KnownSince}))
 	}
-	if f.usage.Unconfirmed > 0 {
-		r.warn(reason.Unconfirmed(hours(f.usage.Unconfirmed), hours(f.usage.Consumed)))
-	}
+	r.warn(budget.EstimateWarnings(f.usage)...)
 	if f.Result.Unbounded {
 		r.warn(reason.Unbounded())
 	}

@@ -15,12 +15,13 @@ type Breakdown struct{ parts map[string]*Part }
 
 // Part is what some pods used together.
 type Part struct {
-	Name      string
-	Pods      int
-	Active    int   // hold GPUs, on nodes that were seen
-	Consumed  int64 // inside the window
-	Estimated int64 // of Consumed
-	burn      big.Rat
+	Name        string
+	Pods        int
+	Active      int   // hold GPUs, on nodes that were seen
+	Consumed    int64 // inside the window
+	Estimated   int64 // of Consumed
+	Unconfirmed int64 // in addition to Consumed
+	burn        big.Rat
 }
 
 // BurnRate is how many GPUs the active pods hold, in milli-GPUs.
@@ -41,6 +42,7 @@ func (b *Breakdown) Add(name string, r *ledger.Record, used PodUsage) {
 	p.Pods++
 	p.Consumed = plus(p.Consumed, used.Consumed)
 	p.Estimated = plus(p.Estimated, used.Estimated)
+	p.Unconfirmed = plus(p.Unconfirmed, used.Unconfirmed)
 	if used.Active && (r.Allocation == nil || r.Allocation.Shown > 0) {
 		p.Active++
 		p.burn.Add(&p.burn, used.GPUs)

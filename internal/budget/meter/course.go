@@ -17,8 +17,7 @@ type Sample struct {
 }
 
 // Course returns the usage of a budget at times, which are in order. At the moment between two calendar
-// periods it is that of the first. It includes unconfirmed usage. It reads the records twice; dropped
-// records are unknown.
+// periods it is that of the first. It reads the records twice; dropped records are unknown.
 func Course(d budget.Declaration, records iter.Seq[*ledger.Record], now time.Time, times []time.Time, zones budget.Zones) ([]Sample, error) {
 	if len(times) == 0 {
 		return nil, nil
@@ -28,11 +27,7 @@ func Course(d budget.Declaration, records iter.Seq[*ledger.Record], now time.Tim
 	if err != nil {
 		return nil, fmt.Errorf("budget %s: %w", d.Name, err)
 	}
-	steps := p.steps
-	if p.all != nil {
-		steps = p.all
-	}
-	rate := int64(0)
+	steps, rate := p.steps, int64(0)
 	for n, s := range steps {
 		if s.at > present {
 			steps = steps[:n]

@@ -49,7 +49,9 @@ type PodUsage struct {
 	Active     bool
 	Consumed   int64 // inside the window
 	Estimated  int64 // of Consumed
-	ErrorBound int64
+	// Unconfirmed is in addition to Consumed.
+	Unconfirmed int64
+	ErrorBound  int64
 }
 
 // Pod measures a record; false if nothing of it is in the window.
@@ -65,7 +67,7 @@ func (m *Meter) Pod(r *ledger.Record) (PodUsage, bool) {
 	used := m.within(&c, m.begin)
 	return PodUsage{
 		GPUs: m.rules.rates[c.rate].rat(), Start: c.start.Time(), End: c.end.Time(), Active: c.active,
-		Consumed: used.consumed, Estimated: used.estimated, ErrorBound: used.bound,
+		Consumed: used.consumed, Estimated: used.estimated, Unconfirmed: used.unconfirmed, ErrorBound: used.bound,
 	}, true
 }
 
@@ -86,7 +88,7 @@ func (m *Meter) GPUs(r *ledger.Record) *big.Rat {
 type counted struct {
 	start, least, end, most ledger.Time
 	active                  bool
-	// unconfirmed says that nothing confirms what is held: none of it is certain.
+	// unconfirmed says that nothing confirms what is held: none of it counts.
 	unconfirmed bool
 	// rate is the number of that at which it uses; where it is divided, of that now,
 	// or of the last.
@@ -97,7 +99,7 @@ type counted struct {
 // amounts are the usage in a window.
 type amounts struct {
 	consumed, estimated, bound int64
-	unconfirmed                int64 // of what is estimated
+	unconfirmed                int64 // in addition to consumed
 }
 
 // count finds what of an interval counts; false if nothing of it is after a
@@ -166,10 +168,10 @@ func (m *Meter) within(c *counted, from ledger.Time) amounts {
 
 // between returns how uncertain the amount is that is somewhere between two others.
 func (a amounts) between(least, most int64, unconfirmed bool) amounts {
+	if unconfirmed {
+		return amounts{unconfirmed: a.consumed, bound: max(a.consumed, most)}
+	}
 	a.estimated = max(0, a.consumed-least)
 	a.bound = max(a.estimated, most-a.consumed)
-	if unconfirmed {
-		a.unconfirmed = a.consumed
-	}
 	return a
 }

@@ -62,7 +62,7 @@ func (r Replayed) Total() time.Duration {
 
 // Replay judges a budget at every moment from one on until now. Thresholds are reported and re-arm as if runs
 // were continuous. Nothing is enforced: evicted pods ended when they did. As in Evaluate, unconfirmed usage
-// crosses thresholds but no limit.
+// counts for nothing.
 //
 // It reads the records twice. Dropped records are unknown: before CompleteFrom usage may have been higher.
 func Replay(d budget.Declaration, records iter.Seq[*ledger.Record], from, now time.Time, zones budget.Zones) (Replayed, error) {
@@ -95,10 +95,8 @@ type replay struct {
 	account   *account
 	span      budget.Span
 	from, now ledger.Time
-	steps     []step // of what counts against the limit, in the order of time
-	// all includes unconfirmed usage; nil if there is none
-	all   []step
-	parts int64 // of a GPU
+	steps     []step // of what counts, in the order of time
+	parts     int64  // of a GPU
 	// scaled are the rates by their numbers, in parts of a GPU.
 	scaled []int64
 
@@ -148,25 +146,17 @@ func (p *replay) gather() {
 		most += 2 * len(set.intervals)
 	}
 	p.steps = make([]step, 0, most)
-	var unconfirmed []step
 	for _, c := range p.counted {
-		if c.unconfirmed {
-			unconfirmed = c.appendSteps(unconfirmed)
-		} else {
+		if !c.unconfirmed {
 			p.steps = c.appendSteps(p.steps)
 		}
 	}
-	p.scaled, p.parts = inParts(p.account.meter.rules.rates, p.steps, unconfirmed)
-	if len(unconfirmed) > 0 {
-		p.all = slices.Concat(p.steps, unconfirmed)
-	}
+	p.scaled, p.parts = inParts(p.account.meter.rules.rates, p.steps)
 	scale(p.steps, p.scaled)
-	scale(p.all, p.scaled)
 	p.steps, _ = byTime(p.steps, make([]step, len(p.steps)))
-	p.all, _ = byTime(p.all, make([]step, len(p.all)))
 }
 
-// run follows usage, once for all where everything counts against the limit.
+// run follows usage.
 func (p *replay) run(d budget.Declaration) {
 	limit := p.account.limit
 	p.limit = p.watch(limit, 100, 100)
@@ -175,12 +165,7 @@ func (p *replay) run(d budget.Declaration) {
 	}
 	p.peak = &peak{}
 	p.limit.peaks = true
-	if p.all == nil {
-		p.follow(p.steps, p.peak, append([]*watch{p.limit}, p.thresholds...))
-		return
-	}
-	p.follow(p.steps, nil, []*watch{p.limit})
-	p.follow(p.all, p.peak, p.thresholds)
+	p.pass(&follower{from: p.from, peak: p.peak, watches: append([]*watch{p.limit}, p.thresholds...)}, p.steps)
 }
 
 // result writes down what the watches saw.

@@ -70,11 +70,6 @@ type follower struct {
 	reach   func(to ledger.Time) // called before an advance; nil without samples
 }
 
-// follow goes through the steps of what is used, in the order of time, up to now.
-func (p *replay) follow(steps []step, most *peak, watches []*watch) {
-	p.pass(&follower{from: p.from, peak: most, watches: watches}, steps)
-}
-
 // pass takes a follower through steps, up to now.
 func (p *replay) pass(f *follower, steps []step) {
 	if p.span.Rolling > 0 {

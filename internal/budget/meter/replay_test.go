@@ -92,8 +92,8 @@ func replayText(r Replayed) string {
 
 // slow judges a budget at single moments, the slow and simple way.
 type slow struct {
-	d              budget.Declaration
-	records, shown []*ledger.Record
+	d       budget.Declaration
+	records []*ledger.Record
 }
 
 func (s slow) begin(at time.Time) ledger.Time {
@@ -112,8 +112,8 @@ func (s slow) meter() *Meter {
 	return m
 }
 
-func (s slow) used(among []*ledger.Record, at time.Time) *big.Rat {
-	return usedBetween(s.meter(), of(among...), noon, s.begin(at), ms(at))
+func (s slow) used(at time.Time) *big.Rat {
+	return usedBetween(s.meter(), of(s.records...), noon, s.begin(at), ms(at))
 }
 
 // borders are the moments at which the rate of use may change, and each tenth minute.
@@ -170,7 +170,6 @@ func TestReplayAgreesWithTheSlowSum(t *testing.T) {
 		d.Thresholds = rapid.SampledFrom([][]int{{50, 80, 100}, {3, 90}, {100, 150, 20}}).Draw(t, "thresholds")
 		from := noon.Add(-time.Duration(300-rapid.IntRange(0, 299).Draw(t, "since")) * time.Minute)
 		s := slow{d: d, records: records}
-		s.shown = slices.DeleteFunc(slices.Clone(records), func(r *ledger.Record) bool { return r.Allocation.Shown == 0 })
 		p, err := newReplay(d, of(records...), ms(from), ms(noon), time.LoadLocation)
 		if err != nil {
 			t.Fatal(err)
@@ -206,11 +205,11 @@ func (s slow) checkExceeded(t *rapid.T, r Replayed, borders []time.Time) {
 	}
 	most := new(big.Rat)
 	for _, at := range borders {
-		used := s.used(s.shown, at)
+		used := s.used(at)
 		if got, want := exceeded(at), used.Cmp(limit) >= 0; got != want {
 			t.Fatalf("exceeded at %s: %t, want %t (%s of %s)", at, got, want, used.FloatString(1), limit.FloatString(0))
 		}
-		if used = s.used(s.records, at); used.Cmp(most) > 0 {
+		if used.Cmp(most) > 0 {
 			most = used
 		}
 	}
@@ -226,7 +225,7 @@ func (s slow) checkThresholds(t *rapid.T, r Replayed, borders []time.Time) {
 		var told []int // by the number of the border by which it is
 		fired := threshold.Before
 		for n, at := range borders {
-			used := s.used(s.records, at)
+			used := s.used(at)
 			if n == 0 {
 				continue
 			}
@@ -245,10 +244,10 @@ func (s slow) checkThresholds(t *rapid.T, r Replayed, borders []time.Time) {
 			if border := told[n]; at.After(borders[border]) || !at.After(borders[border-1]) {
 				t.Fatalf("%d%% is reported at %s, want between %s and %s", threshold.Percent, at, borders[border-1], borders[border])
 			}
-			if used := s.used(s.records, at); used.Cmp(level) < 0 {
+			if used := s.used(at); used.Cmp(level) < 0 {
 				t.Fatalf("%d%% is reported at %s, at %s", threshold.Percent, at, used.FloatString(1))
 			}
-			if used := s.used(s.records, at.Add(-time.Millisecond)); used.Cmp(level) >= 0 {
+			if used := s.used(at.Add(-time.Millisecond)); used.Cmp(level) >= 0 {
 				t.Fatalf("%d%% is reported at %s, and was reached before", threshold.Percent, at)
 			}
 		}
@@ -270,7 +269,7 @@ func (s slow) checkHolders(t *rapid.T, r Replayed) {
 			teams += amount
 		}
 		for _, namespace := range []string{"ml", "web", "ops"} {
-			among := slices.DeleteFunc(slices.Clone(s.shown), func(r *ledger.Record) bool { return r.Set.Namespace != namespace && !r.Allocation.Shared() })
+			among := slices.DeleteFunc(slices.Clone(s.records), func(r *ledger.Record) bool { return r.Set.Namespace != namespace && !r.Allocation.Shared() })
 			want := usedBetween(s.meter(), of(among...), noon, ms(e.Since), ms(until))
 			if slices.ContainsFunc(among, func(r *ledger.Record) bool { return r.Allocation.Shared() }) {
 				teams -= e.ByNamespace[namespace] // who shares claims is not told apart so simply
@@ -296,7 +295,7 @@ func (s slow) checkHolders(t *rapid.T, r Replayed) {
 // checkNow holds the replay's end to what a run says of now.
 func (s slow) checkNow(t *rapid.T, r Replayed) {
 	judged := Evaluate([]budget.Declaration{s.d}, of(s.records...), observed(), noon, time.LoadLocation)[0]
-	if near(s.used(s.shown, noon), new(big.Rat).SetInt64(r.Limit)) {
+	if near(s.used(noon), new(big.Rat).SetInt64(r.Limit)) {
 		return
 	}
 	var since *time.Time

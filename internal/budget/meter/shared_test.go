@@ -205,8 +205,8 @@ func TestAClaimThatNoOtherHoldsIsNotDivided(t *testing.T) {
 	d.PodEndEstimate = ledger.EstimateEarliest
 	r.Allocation.Shown = ledger.Unconfirmed
 	r.End = ledger.End{Earliest: ago(9 * time.Hour), At: ago(time.Hour), Source: ledger.Estimated}
-	if u := judged(t, d, observed(), noon, r).Usage; u.Consumed != budget.Hour || u.ErrorBound != 8*budget.Hour {
-		t.Errorf("%d are used, by the bound %d more", u.Consumed, u.ErrorBound)
+	if u := judged(t, d, observed(), noon, r).Usage; u.Consumed != 0 || u.Unconfirmed != budget.Hour || u.ErrorBound != 9*budget.Hour {
+		t.Errorf("%d are used and %d unconfirmed, by the bound %d more", u.Consumed, u.Unconfirmed, u.ErrorBound)
 	}
 }
 
@@ -217,8 +217,9 @@ func TestAnUnconfirmedPartIsBounded(t *testing.T) {
 	d.PodEndEstimate = ledger.EstimateEarliest
 	r.Allocation.Shown = ledger.Unconfirmed
 	r.End = ledger.End{Earliest: ago(8 * time.Hour), At: ago(4 * time.Hour), Source: ledger.Estimated}
-	if u := judged(t, d, observed(), noon, r, byClaim("other", ago(10*time.Hour), 0)).Usage; u.Consumed != budget.Hour || u.ErrorBound != 2*budget.Hour {
-		t.Errorf("%s are used, the bound is %s", budget.Hours(u.Consumed), budget.Hours(u.ErrorBound))
+	u := judged(t, d, observed(), noon, r, byClaim("other", ago(10*time.Hour), 0)).Usage
+	if u.Consumed != 0 || u.Unconfirmed != budget.Hour || u.ErrorBound != 3*budget.Hour {
+		t.Errorf("%s are used and %s unconfirmed, the bound is %s", budget.Hours(u.Consumed), budget.Hours(u.Unconfirmed), budget.Hours(u.ErrorBound))
 	}
 }
 

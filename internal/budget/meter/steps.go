@@ -102,12 +102,10 @@ const finest = 1 << 24
 
 // inParts writes the rates of steps as whole numbers of one part of a GPU, and returns how many such parts
 // are a GPU. Without a common part that is coarse enough, rates are rounded down to the finest.
-func inParts(rates []rate, lists ...[]step) (scaled []int64, parts int64) {
+func inParts(rates []rate, steps []step) (scaled []int64, parts int64) {
 	named := make([]bool, len(rates))
-	for _, steps := range lists {
-		for _, s := range steps {
-			named[max(s.change, -s.change)] = true
-		}
+	for _, s := range steps {
+		named[max(s.change, -s.change)] = true
 	}
 	common := big.NewInt(1)
 	for n, r := range rates {

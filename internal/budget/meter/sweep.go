@@ -30,7 +30,7 @@ func (e *evaluation) cross(a *account, r *Result, burn *big.Rat) {
 		}
 	default:
 		left := new(big.Rat).SetInt64(u.WindowEnd.UnixMilli() - int64(e.now))
-		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Limit-(u.Consumed-u.Unconfirmed)), burn)
+		lasts := new(big.Rat).Quo(new(big.Rat).SetInt64(u.Limit-u.Consumed), burn)
 		if lasts.Cmp(left) < 0 {
 			at := (e.now + ledger.Time(ceil(lasts))).Time()
 			u.ProjectedExhaustion = &at

@@ -62,7 +62,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 				q.at.Format(time.RFC3339)))
 		}
 		if s.Shown == 0 && !p.noNodes && !s.Node.Shown && s.Scheduled.At != 0 && len(s.Shares) > 0 {
-			p.problem(pod, fmt.Sprintf("its node %s is missing in --nodes, so its usage is an estimate, which reaches no limit", s.Node.Name))
+			p.problem(pod, fmt.Sprintf("its node %s is missing in --nodes, so its usage is unconfirmed and does not count", s.Node.Name))
 		}
 		if s.Incomplete {
 			p.partly++

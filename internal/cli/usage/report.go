@@ -28,8 +28,6 @@ type Report struct {
 	// These pods.
 	Pods []usage.Pod `json:"pods"`
 	usage.Listed
-	// unconfirmed is the usage of pods with unknown nodes. It reaches no limit.
-	unconfirmed int64
 }
 
 // report measures the pods like a budget with the same selection.
@@ -51,9 +49,6 @@ func (p *podList) report(q question) (Report, error) {
 			continue
 		}
 		report.ConsumedMilliGPUSeconds += of.Consumed
-		if r.Allocation.Shown == 0 {
-			report.unconfirmed += of.Consumed
-		}
 		pods = append(pods, usage.Used{Record: r, PodUsage: of})
 	}
 	report.TrackedPods = len(pods)
@@ -68,7 +63,7 @@ func (p *podList) compare(q question, declared budget.Declaration, report *Repor
 		return nil
 	}
 	remaining := budget.Hours(max(0, q.limit-report.ConsumedMilliGPUSeconds))
-	exceeded := report.ConsumedMilliGPUSeconds-report.unconfirmed >= q.limit
+	exceeded := report.ConsumedMilliGPUSeconds >= q.limit
 	report.RemainingGPUHours, report.Exceeded = &remaining, &exceeded
 	if !exceeded {
 		return nil

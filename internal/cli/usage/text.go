@@ -48,7 +48,7 @@ func podsTable(out *bytes.Buffer, style terminal.Style, r Report, q question) {
 		if p.End != nil {
 			end, state = at(*p.End), "ended ("+strings.ReplaceAll(*p.EndSource, "_", " ")+")"
 		}
-		t.Add(p.Namespace, p.Name, p.GPUs, at(p.Start), end, p.GPUHours, state)
+		t.Add(p.Namespace, p.Name, p.GPUs, at(p.Start), end, hoursText(p.GPUHours, p.UnconfirmedGPUHours), state)
 	}
 	if style.Width > 0 {
 		t.Fit(style.Width, "STATE", "START", "END")
@@ -73,13 +73,21 @@ func groupsTable(out *bytes.Buffer, style terminal.Style, r Report, l usage.List
 	}
 	shares := budget.Shares(append(amounts, max(0, left)), 1000)
 	for n, g := range r.Groups {
-		t.Add(cmp.Or(g.Name, "(none)"), g.GPUHours, tenthsText(shares[n]), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
+		t.Add(cmp.Or(g.Name, "(none)"), hoursText(g.GPUHours, g.UnconfirmedGPUHours), tenthsText(shares[n]), g.BurnRateGPUs, fmt.Sprint(g.TrackedPods))
 	}
 	if style.Width > 0 {
 		t.Fit(style.Width, "PODS")
 	}
 	t.Write(out)
 	out.WriteString(moreText(r.Listed, func(n int) string { return describe.Plural(n, others) }))
+}
+
+// hoursText returns GPU-hours, with unconfirmed ones in addition.
+func hoursText(hours, unconfirmed string) string {
+	if unconfirmed == "" {
+		return hours
+	}
+	return hours + " (+" + unconfirmed + " unconfirmed)"
 }
 
 // limitText compares usage with the limit.

@@ -38,7 +38,7 @@ func TestLabelsOfANewNodeCountFromTheStart(t *testing.T) {
 	}
 }
 
-// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is an estimate while nothing
+// TestWhatANodeTurnsOutNotToHaveIsTakenBack: a pod is unconfirmed while nothing
 // shows its node, and what it is afterwards.
 func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	t.Parallel()
@@ -47,14 +47,18 @@ func TestWhatANodeTurnsOutNotToHaveIsTakenBack(t *testing.T) {
 	uid := d.Cluster.Start("ml", "a", 99, func(s *gpu.Pod) { s.Shown = 0 })
 	d.Cluster.Step(time.Hour)
 	r := d.Run()
-	wantConsumed(t, r, "99.000")
-	wantEstimated(t, r, "99.000")
+	wantConsumed(t, r, "0.000")
+	if got := r.Budgets[0].UnconfirmedGPUHours; got != "99.000" {
+		t.Errorf("%s GPU-hours are unconfirmed, want 99.000", got)
+	}
 	s := d.Cluster.Pods[uid]
 	s.Shares, s.Shown, s.Capped = nil, ledger.Confirmed, true
 	d.Cluster.Changed(*s, false)
 	r = d.Run()
 	wantConsumed(t, r, "0.000")
-	wantEstimated(t, r, "0.000")
+	if got := r.Budgets[0].UnconfirmedGPUHours; got != "" {
+		t.Errorf("%s GPU-hours are unconfirmed", got)
+	}
 }
 
 // TestNodesAreKeptBetweenRuns passes earlier nodes to each observation, with the most GPUs that each showed.

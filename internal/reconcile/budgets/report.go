@@ -22,7 +22,7 @@ type UsageReport struct {
 	WindowEnd time.Time `json:"window_end"`
 	// The limit. Null without one.
 	LimitGPUHours *string `json:"limit_gpu_hours"`
-	// The usage inside the window.
+	// The usage inside the window, which counts against the limit.
 	ConsumedGPUHours string `json:"consumed_gpu_hours"`
 	// The same usage. One GPU-hour is 3,600,000 milli-GPU-seconds.
 	ConsumedMilliGPUSeconds int64 `json:"consumed_milli_gpu_seconds"`
@@ -34,8 +34,10 @@ type UsageReport struct {
 	Exceeded *bool `json:"exceeded"`
 	// Since when. Null if the limit is not exceeded.
 	ExceededSince *time.Time `json:"exceeded_since"`
-	// The part of the usage that relies on estimates.
+	// The part of the usage that relies on estimated ends of pods. The rest is certain.
 	EstimatedGPUHours string `json:"estimated_gpu_hours"`
+	// GPU-hours in addition to the usage that only the pods themselves claim. They count for nothing. Absent if there are none.
+	UnconfirmedGPUHours string `json:"unconfirmed_gpu_hours,omitempty"`
 	// The largest possible error of the usage, in either direction.
 	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
 	// The observed part of the window until now, from 0 to 1.
@@ -66,6 +68,9 @@ func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *Usa
 		Coverage:    json.Number(fmt.Sprintf("%d.%03d", u.Coverage/1000, u.Coverage%1000)),
 		TrackedPods: u.TrackedPods, ActivePods: u.ActivePods, BurnRateGPUs: budget.MilliGPUs(u.BurnRate),
 		ByNamespace: hours(u.ByNamespace),
+	}
+	if u.Unconfirmed > 0 {
+		report.UnconfirmedGPUHours = budget.Hours(u.Unconfirmed)
 	}
 	if len(u.ByLabel) > 0 {
 		report.ByLabel = map[string]map[string]string{}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
@@ -85,5 +88,26 @@ func TestAFinishedPauseIsPausedBesideWhatItDoesNotReach(t *testing.T) {
 		if got := state.Join(b.Enforcement()); got != want {
 			t.Errorf("with %v it is %s, want %s", effects, got, want)
 		}
+	}
+}
+
+// TestUnconfirmedUsageContradictsNothing has a budget that would be exceeded with unconfirmed usage: all of its numbers are
+// without that.
+func TestUnconfirmedUsageContradictsNothing(t *testing.T) {
+	t.Parallel()
+	d := newFixture(t)
+	d.Declare(func(b *budget.Declaration) { b.GPUHours, b.Thresholds = "10", []int{50, 100} })
+	d.Cluster.Start("ml", "real", 1)
+	d.Cluster.Start("ml", "claims", 9, func(s *gpu.Pod) { s.Shown = ledger.Unconfirmed })
+	d.Cluster.Step(2 * time.Hour)
+	r := d.Run()
+	b := r.Budgets[0]
+	if *b.UsedPercent != 20 || *b.RemainingGPUHours != "8.000" || b.ByNamespace["ml"] != "2.000" || b.UnconfirmedGPUHours != "18.000" || len(b.Fired) > 0 ||
+		state.Join(b.States()) != "WithinLimit" {
+		t.Errorf("%d%% used, %s left, by namespace %v, %s unconfirmed, fired %d, %s", *b.UsedPercent, *b.RemainingGPUHours, b.ByNamespace, b.UnconfirmedGPUHours,
+			b.Fired, state.Join(b.States()))
+	}
+	if texts := b.Warnings.Texts(); len(texts) != 1 || !strings.Contains(texts[0], "With them, 20.000 of 10.000 GPU-hours would be used") {
+		t.Errorf("warnings: %q", texts)
 	}
 }

@@ -98,6 +98,7 @@ func (l *inquiry) answer(ctx context.Context, q Question) (LiveUsage, error) {
 	if result.Forgotten {
 		live.Warnings = append(live.Warnings, reason.UsageDropped(reason.Instant{Time: *result.KnownSince}))
 	}
+	live.Warnings = append(live.Warnings, budget.EstimateWarnings(live.Usage)...)
 	live.Pods, err = l.podsUsed(d)
 	return live, err
 }

@@ -47,8 +47,10 @@ type Group struct {
 	BurnRateGPUs string `json:"burn_rate_gpus"`
 	// The usage inside the window.
 	GPUHours string `json:"gpu_hours"`
-	// The part of the usage that relies on estimates.
+	// The part of the usage that relies on estimated ends of pods.
 	EstimatedGPUHours string `json:"estimated_gpu_hours"`
+	// GPU-hours in addition to the usage that only the pods themselves claim. They count for nothing. Absent if there are none.
+	UnconfirmedGPUHours string `json:"unconfirmed_gpu_hours,omitempty"`
 	// The usage in milli-GPU-seconds.
 	MilliGPUSeconds int64 `json:"milli_gpu_seconds"`
 }
@@ -171,10 +173,19 @@ func (l Listing) groups(pods []Used) Listed {
 	for _, p := range parts {
 		listed.Groups = append(listed.Groups, Group{
 			Name: p.Name, TrackedPods: p.Pods, ActivePods: p.Active, BurnRateGPUs: budget.MilliGPUs(p.BurnRate()),
-			GPUHours: budget.Hours(p.Consumed), EstimatedGPUHours: budget.Hours(p.Estimated), MilliGPUSeconds: p.Consumed,
+			GPUHours: budget.Hours(p.Consumed), EstimatedGPUHours: budget.Hours(p.Estimated), UnconfirmedGPUHours: unconfirmed(p.Unconfirmed),
+			MilliGPUSeconds: p.Consumed,
 		})
 	}
 	return listed
+}
+
+// unconfirmed returns unconfirmed GPU-hours; empty if there are none.
+func unconfirmed(amount int64) string {
+	if amount == 0 {
+		return ""
+	}
+	return budget.Hours(amount)
 }
 
 // Cut splits a list after the first few; 0 is all.

@@ -54,6 +54,8 @@ type Pod struct {
 	EndSource *string `json:"end_source"`
 	// The usage inside the window.
 	GPUHours string `json:"gpu_hours"`
+	// GPU-hours in addition to the usage that only the pod itself claims. They count for nothing. Absent if there are none.
+	UnconfirmedGPUHours string `json:"unconfirmed_gpu_hours,omitempty"`
 }
 
 // NewReport returns the report of an answer.
@@ -74,7 +76,7 @@ func NewReport(live budgets.LiveUsage, l Listing) Report {
 func newPod(u Used) Pod {
 	pod := Pod{
 		UID: u.Record.UID, Namespace: u.Record.Set.Namespace, Name: u.Record.Name, GPUs: budget.GPUs(u.GPUs),
-		Start: u.Start.UTC(), GPUHours: budget.Hours(u.Consumed),
+		Start: u.Start.UTC(), GPUHours: budget.Hours(u.Consumed), UnconfirmedGPUHours: unconfirmed(u.Unconfirmed),
 	}
 	if !u.Active {
 		end, source := u.End.UTC(), string(u.Record.End.Source)
