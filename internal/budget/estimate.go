@@ -22,3 +22,18 @@ func EstimateWarnings(u Usage) (list reason.Reasons) {
 	}
 	return list
 }
+
+// BoundReason returns what the error bound of usage consists of; zero if there is none.
+func BoundReason(u Usage) reason.Reason {
+	if u.ErrorBound == 0 {
+		return reason.Reason{}
+	}
+	var parts reason.Facts
+	if u.Missed > 0 {
+		parts = append(parts, reason.BoundOfGaps(reason.Amount(Hours(u.Missed))))
+	}
+	if rest := u.ErrorBound - u.Missed; rest > 0 {
+		parts = append(parts, reason.BoundOfEstimates(reason.Amount(Hours(rest))))
+	}
+	return reason.ErrorBound(reason.Amount(Hours(u.ErrorBound)), parts)
+}

@@ -135,6 +135,8 @@ type Usage struct {
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	// ErrorBound is by how much Consumed may be wrong, either way.
 	ErrorBound int64 `json:"error_bound"`
+	// Missed is the part of ErrorBound that observation gaps may hide.
+	Missed int64 `json:"missed,omitempty"`
 	// Coverage is how much of the window until now was observed, in thousandths.
 	Coverage    int   `json:"coverage"`
 	TrackedPods int   `json:"tracked_pods"`

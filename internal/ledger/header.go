@@ -30,6 +30,16 @@ type Header struct {
 	Lost []Loss
 	// Forgone is how far you accepted that the ledger lacks earlier time.
 	Forgone Forgone
+	// Problems are those of pods that exist, as last observed. A replay shows only pods that changed.
+	Problems []PodProblem
+}
+
+// PodProblem is what could not be understood about a pod, so that it counts wrongly or not at all.
+type PodProblem struct {
+	UID       string `json:"uid"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Text      string `json:"text"`
 }
 
 // Gap is a time that no observation and no replay covers: intervals that began and ended in it are
@@ -45,7 +55,7 @@ type Gap struct {
 func (h Header) join(o Header) Header {
 	h.Began = earlier(h.Began, o.Began)
 	if c := cmp.Or(cmp.Compare(o.LastRun, h.LastRun), cmp.Compare(o.ResourceVersion, h.ResourceVersion), cmp.Compare(o.Resources, h.Resources)); c > 0 {
-		h.LastRun, h.ResourceVersion, h.Resources = o.LastRun, o.ResourceVersion, o.Resources
+		h.LastRun, h.ResourceVersion, h.Resources, h.Problems = o.LastRun, o.ResourceVersion, o.Resources, o.Problems
 	}
 	h.LastListed = max(h.LastListed, o.LastListed)
 	h.KeptSince = max(h.KeptSince, o.KeptSince)

@@ -19,6 +19,8 @@ type headerBody struct {
 	Gaps            []gapBody `json:"gaps,omitempty"`
 	Lost            []Loss    `json:"lost,omitempty"`
 	Forgone         Forgone   `json:"forgone,omitzero"`
+	// Problems are those of pods that exist.
+	Problems []PodProblem `json:"problems,omitempty"`
 	// Documents is how many records each of the other documents has, so that a missing one is
 	// noticed.
 	Documents map[string]int `json:"documents"`
@@ -50,7 +52,7 @@ func (h Header) body(documents map[string]int, seal string) headerBody {
 	body := headerBody{
 		Began: h.Began, LastRun: h.LastRun, LastListed: h.LastListed, KeptSince: h.KeptSince,
 		ResourceVersion: h.ResourceVersion, Resources: h.Resources, Lost: mergeLosses(h.Lost), Forgone: h.Forgone,
-		Documents: documents, Seal: seal,
+		Problems: h.Problems, Documents: documents, Seal: seal,
 	}
 	for _, g := range mergeGaps(h.Gaps) {
 		encoded := gapBody{From: g.From, To: g.To, Reason: g.Reason}
@@ -75,6 +77,7 @@ func decodeHeader(clusterUID string, d document.Document) (Header, map[string]in
 	h := Header{
 		ClusterUID: clusterUID, Began: body.Began, LastRun: body.LastRun, LastListed: body.LastListed,
 		KeptSince: body.KeptSince, ResourceVersion: body.ResourceVersion, Resources: body.Resources, Forgone: body.Forgone,
+		Problems: body.Problems,
 	}
 	times := []Time{h.Began, h.LastRun, h.LastListed, h.KeptSince, h.Forgone.Before, h.Forgone.At}
 	for _, g := range body.Gaps {

@@ -111,9 +111,13 @@ const (
 
 // These are doubts about the ledger's accounts.
 var (
+	// ErrorBound has the parts of the bound.
+	ErrorBound       = two[Amount, Facts]("error_bound", Info, "usage may differ by {bound} GPU-hours: {parts}", "")
+	BoundOfGaps      = one[Amount]("bound_of_gaps", Info, "{missed} of pods that began and ended while nothing was observed", "")
+	BoundOfEstimates = one[Amount]("bound_of_estimates", Info, "{estimated} of pods whose ends are estimated or whose nodes were never observed", "")
 	// Observed is a warning of the observation of a cluster, which names pods and nodes of tenants.
 	Observed    = one[Foreign]("observed", Warning, "{warning}", "")
-	PodProblem  = two[Word, Foreign]("pod_problem", Warning, "the pod {pod}: {problem}", "")
+	PodProblem  = two[Workload, Foreign]("pod_problem", Warning, "{pod}: {problem}", "")
 	RecordError = one[Foreign]("record_error", Warning, "{error}", "")
 	EndDisputed = four[Word, Node, Instant, Instant]("end_disputed", Warning,
 		"the pod {pod}: the kubelet of its node {node} reports that it ended at {ended_at}. A run recorded its hours until {recorded_until}: these are kept",

@@ -99,7 +99,9 @@ func usageWorlds() []func(*Situation) {
 		func(s *Situation) {
 			s.Result.Unbounded, s.Result.Usage.Unconfirmed, s.Result.Overlaps = true, budget.Hour, []string{"web"}
 		},
-		func(s *Situation) { s.Result.Usage.Consumed, s.Result.Usage.Unconfirmed = 35*budget.Hour, 70*budget.Hour },
+		func(s *Situation) {
+			s.Result.Usage.Consumed, s.Result.Usage.Unconfirmed = 35*budget.Hour, 70*budget.Hour
+		},
 		func(s *Situation) {
 			for n := range 22 {
 				s.Lost = append(s.Lost, budget.PausedWorkload{Workload: pod(string(rune('a'+n)), 0).Of.Workload})

@@ -31,7 +31,8 @@ type Situation struct {
 	FreezeSlots budget.SlotWrite
 	// PriorityClasses are the values of the cluster's priority classes, by name.
 	PriorityClasses map[string]int32
-	// ClusterDoubts are warnings that the declaration needs something that the cluster does not have.
+	// ClusterDoubts are warnings that the declaration needs something that the cluster does not have, and of pods that count
+	// wrongly.
 	ClusterDoubts reason.Reasons
 	// StoreNamespace is the namespace of the store; nothing in it is ever changed.
 	StoreNamespace string

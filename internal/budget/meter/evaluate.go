@@ -139,6 +139,7 @@ func (e *evaluation) settle(a *account) Result {
 	r.Usage = budget.Usage{
 		WindowStart: m.window.Start, WindowEnd: m.window.End, Limit: a.limit,
 		Consumed: total.consumed, Estimated: total.estimated, Unconfirmed: total.unconfirmed, ErrorBound: plus(total.bound, missed.amount),
+		Missed:   missed.amount,
 		Coverage: e.gaps.coverage(m.begin), TrackedPods: total.pods, ActivePods: pods,
 		BurnRate:    roundRat(new(big.Rat).Mul(burn, big.NewRat(1000, 1))),
 		ByNamespace: largest(a.byNamespace), ByLabel: a.byLabel,

@@ -100,6 +100,13 @@ func (d *Details) Recovery(u *budgets.UsageReport, clock terminal.Clock) {
 	d.Add(terminal.Cyan, "recovers: ", text)
 }
 
+// ErrorBound adds what the error bound of usage consists of.
+func (d *Details) ErrorBound(u *budgets.UsageReport) {
+	if u != nil && !u.ErrorBoundReason.IsZero() {
+		d.Add(terminal.Dim, "note: ", u.ErrorBoundReason.String())
+	}
+}
+
 // Coverage adds the observed part of the window if it delays a decision, or if the ledger
 // starts later than the window.
 func (d *Details) Coverage(b budgets.Report, clock terminal.Clock) {

@@ -77,8 +77,11 @@ func (p *page) used(e budgets.Description) {
 		now = fmt.Sprintf("%s with %s now", describe.Plural(u.ActivePods, "pod"), wording.Amount(u.BurnRateGPUs, "GPU"))
 	}
 	p.say("%s; %s in the window", now, describe.Plural(u.TrackedPods, "pod"))
-	if u.EstimatedGPUHours != "0.000" || u.ErrorBoundGPUHours != "0.000" {
-		p.say("%s of it estimated; error bound %s", u.EstimatedGPUHours, u.ErrorBoundGPUHours)
+	if u.EstimatedGPUHours != "0.000" {
+		p.say("%s of it estimated", u.EstimatedGPUHours)
+	}
+	if !u.ErrorBoundReason.IsZero() {
+		p.say("%s", u.ErrorBoundReason)
 	}
 	if coverage, err := u.Coverage.Float64(); err == nil && coverage < 1 {
 		p.say("%.1f%% of the window was observed by runs; usage in the rest may be missing", coverage*100)

@@ -62,6 +62,7 @@ func budgetDetails(v layout, b budgets.Description, clock terminal.Clock) []stri
 			details.Users(u, 1)
 		}
 		details.Coverage(b.Report, clock)
+		details.ErrorBound(u)
 		details.Effects(b.Report, clock)
 		details.Paused(b.Report, clock, wording.NamedAtMost)
 	}

@@ -130,8 +130,11 @@ func liveText(style terminal.Style, r usage.Report, live budgets.LiveUsage, how 
 	for _, g := range live.Grants {
 		text += fmt.Sprintf("the limit includes %s granted by %s until %s: %s\n", g.Hours(), g.Who, how.clock.At(g.Until), g.Why)
 	}
-	if live.Usage.Estimated > 0 || live.Usage.ErrorBound > 0 {
-		text += fmt.Sprintf("%s of it estimated; error bound %s\n", r.EstimatedGPUHours, r.ErrorBoundGPUHours)
+	if live.Usage.Estimated > 0 {
+		text += r.EstimatedGPUHours + " of it estimated\n"
+	}
+	if !r.ErrorBoundReason.IsZero() {
+		text += r.ErrorBoundReason.String() + "\n"
 	}
 	if live.Usage.Coverage < 1000 {
 		text += fmt.Sprintf("%s of the window was observed by runs; usage in the rest may be missing\n", tenthsText(int64(live.Usage.Coverage)))

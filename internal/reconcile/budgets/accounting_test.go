@@ -99,6 +99,11 @@ func TestRestoredClusterIsDetectedByItsList(t *testing.T) {
 	// cluster's 16 GPUs may have run in that time.
 	wantConsumed(t, r, "5.333")
 	wantBound(t, r, "26.667")
+	want := "usage may differ by 26.667 GPU-hours: 21.333 of pods that began and ended while nothing was observed, " +
+		"5.333 of pods whose ends are estimated or whose nodes were never observed"
+	if got := r.Budgets[0].ErrorBoundReason.String(); got != want {
+		t.Errorf("the bound is explained by %q, want %q", got, want)
+	}
 }
 
 // TestAPodThatGoesWhileTheListIsReadIsNoRestore: the next part of the history tells

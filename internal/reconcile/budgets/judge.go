@@ -57,6 +57,7 @@ func (k *kind) situation(d budget.Declaration, result meter.Result, b *accountin
 	for _, doubt := range (surroundings{b.Observation.Namespaces, b.Observation.PriorityClasses, f.policy}).doubts(d) {
 		s.ClusterDoubts = append(s.ClusterDoubts, doubt.Why)
 	}
+	s.ClusterDoubts = append(s.ClusterDoubts, b.ProblemsOf(d)...)
 	if last.document.Exists() && last.document.Value.UID == d.UID {
 		previous := last.document.Value.WithoutReported(k.flow.outbox.Has)
 		s.Previous, s.Unseen = &previous, cmp.Or(f.err, f.broken[d.UID]) != nil

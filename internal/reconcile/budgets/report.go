@@ -40,6 +40,8 @@ type UsageReport struct {
 	UnconfirmedGPUHours string `json:"unconfirmed_gpu_hours,omitempty"`
 	// The largest possible error of the usage, in either direction.
 	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
+	// What the error consists of. Absent if there is none.
+	ErrorBoundReason reason.Reason `json:"error_bound_reason,omitzero"`
 	// The observed part of the window until now, from 0 to 1.
 	Coverage json.Number `json:"coverage"`
 	// Pods that held GPUs inside the window.
@@ -64,7 +66,7 @@ func NewUsageReport(u budget.Usage, at time.Time, exceededSince *time.Time) *Usa
 	report := &UsageReport{
 		AsOf: at, WindowStart: u.WindowStart, WindowEnd: u.WindowEnd,
 		ConsumedGPUHours: budget.Hours(u.Consumed), ConsumedMilliGPUSeconds: u.Consumed,
-		EstimatedGPUHours: budget.Hours(u.Estimated), ErrorBoundGPUHours: budget.Hours(u.ErrorBound),
+		EstimatedGPUHours: budget.Hours(u.Estimated), ErrorBoundGPUHours: budget.Hours(u.ErrorBound), ErrorBoundReason: budget.BoundReason(u),
 		Coverage:    json.Number(fmt.Sprintf("%d.%03d", u.Coverage/1000, u.Coverage%1000)),
 		TrackedPods: u.TrackedPods, ActivePods: u.ActivePods, BurnRateGPUs: budget.MilliGPUs(u.BurnRate),
 		ByNamespace: hours(u.ByNamespace),

@@ -203,7 +203,7 @@ func (k *kind) account(ctx context.Context, c Cluster, uid string, judged []budg
 	if err != nil {
 		return nil, nil, err
 	}
-	k.warnings.Warn(b.Warnings...)
+	k.warnings.Warn(b.WarningsBesides(judged)...)
 	previous, err := k.previousStatuses(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -165,6 +165,7 @@ func (b *Books) take(ctx context.Context, pools instanceRecords) error {
 		present[p.UID] = true
 		b.enter(p, false)
 	}
+	b.takeProblems()
 	b.enterDeleted(o.Replay, present, ended)
 	there := func(uid string) bool { return !ended[uid] }
 	if err := b.closeVanished(ctx, there, pools, lastRun); err != nil {
@@ -254,9 +255,6 @@ func observed(texts []string) (list reason.Reasons) {
 // enter merges what was seen of a pod into the ledger. What is past says nothing of
 // now.
 func (b *Books) enter(p gpu.Pod, past bool) {
-	for _, text := range p.Problems {
-		b.doubts.add(p.Namespace, reason.PodProblem(podName(p), reason.NewForeign(text)))
-	}
 	r, held := b.recorder.record(p)
 	if !held {
 		if r, held = b.endedRecord(p); !held {

@@ -24,17 +24,18 @@ type doubts struct {
 	reportedOf, leftOut map[string]int
 }
 
-// add takes up a doubt about a pod of a namespace; empty for one of no pod.
-func (d *doubts) add(namespace string, doubt reason.Reason) {
+// add takes up a doubt about a pod of a namespace; empty for one of no pod. It reports whether the doubt is reported.
+func (d *doubts) add(namespace string, doubt reason.Reason) bool {
 	if d.reportedOf == nil {
 		d.reportedOf, d.leftOut = map[string]int{}, map[string]int{}
 	}
 	if d.reportedOf[namespace] >= doubtsOfNamespace || len(d.reported) >= doubtsAtMost {
 		d.leftOut[namespace]++
-		return
+		return false
 	}
 	d.reportedOf[namespace]++
 	d.reported = append(d.reported, doubt)
+	return true
 }
 
 // warnings returns the reported doubts, and the number of the others.
