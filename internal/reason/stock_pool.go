@@ -103,7 +103,7 @@ var (
 	PodsUnscheduled = two[Count, Value]("pods_unscheduled", Warning, "{pods} {pods:pod waits|pods wait} for a node: {scheduler}", "")
 	// PodsNotStarted has PodsStuck for each cause, which the kubelet names.
 	PodsNotStarted = one[Facts]("pods_not_started", Warning, "{causes}", "")
-	PodsStuck      = two[Count, Value]("pods_stuck", Warning, "{pods} {cause}", "")
+	PodsStuck      = two[Count, Value]("pods_stuck", Warning, "{pods} {pods:pod waits|pods wait}: {cause}", "")
 	// RolloutFailed has the message of the Deployment.
 	RolloutFailed  = one[Value]("rollout_failed", Warning, "{message}", "")
 	RollingOut     = two[Count, Count]("rolling_out", Info, "{updated} of {pods} pods are up to date", "")
@@ -111,6 +111,9 @@ var (
 
 	PodsNotReady    = three[Count, Count, Word]("pods_not_ready", Warning, "{ready} of {desired} pods are ready ({phase})", "Follow it with gpupool status")
 	PodsNotReadyFor = four[Count, Count, Word, Reasons]("pods_not_ready_for", Warning, "{ready} of {desired} pods are ready ({phase}): {why}",
+		"Follow it with gpupool status")
+	// PodsUnsettled is for pods that are ready while their Deployment still changes.
+	PodsUnsettled = two[Count, Reasons]("pods_unsettled", Warning, "{desired} {desired:pod is|pods are} ready, but its Deployment is not settled: {why}",
 		"Follow it with gpupool status")
 	ConditionUnmet = one[Word]("condition_unmet", Info, "{reason}", "")
 )

@@ -62,8 +62,7 @@ type Pod struct {
 	// Unschedulable is why the scheduler finds no node for it; empty if it has one, or before
 	// the scheduler tried.
 	Unschedulable string
-	// Waiting is the kubelet's reason why its container does not run, such as
-	// "ImagePullBackOff"; empty if it runs.
+	// Waiting is the kubelet's reason and message why its container does not run, with the image; empty if it runs.
 	Waiting string
 	// Mismatch is how its image or its devices differ from the template of the pool's Deployment;
 	// empty if they do not.

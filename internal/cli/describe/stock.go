@@ -34,8 +34,8 @@ func (d *Details) Conditions(p stockpools.Report) {
 			continue
 		}
 		text := c.Text()
-		if text == "" || c.Type == decide.Started {
-			text = c.Reason + " " + text
+		if text == "" {
+			text = c.Reason
 		}
 		if c.Reason != "NoDeployment" {
 			d.Add(terminal.Yellow, conditionLabels[c.Type], text)

@@ -107,3 +107,22 @@ func TestOnlyReadyStockPoolsAreInSync(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsAndStatusNameTheSameState of a stock pool whose pods are not as declared.
+func TestRunsAndStatusNameTheSameState(t *testing.T) {
+	t.Parallel()
+	atMaximum, blocked := decide.Condition{Type: decide.Stocked, Status: "False", Reason: decide.AtMaximum}, decide.Condition{Type: decide.WithinBudget, Status: "False"}
+	for want, s := range map[state.State]decide.Status{
+		state.Degraded: {Phase: decide.Degraded, Desired: 2, Available: 1},
+		state.Pending:  {Phase: decide.Pending, Desired: 2},
+		state.Blocked:  {Phase: decide.Degraded, Desired: 1, Available: 1, Conditions: []decide.Condition{blocked}},
+		state.Short:    {Phase: decide.Degraded, Desired: 2, Available: 1, Conditions: []decide.Condition{atMaximum}},
+	} {
+		run := stockpools.Report{Outcome: outcome.Short, Status: &s}
+		status := stockpools.Description{Report: stockpools.Report{Outcome: outcome.Done, Status: &s}}
+		status.SetState()
+		if got := run.StateAfter(true); got != want || status.State != want {
+			t.Errorf("a run names %s and status %s, want %s", got, status.State, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
@@ -172,10 +174,26 @@ func stockPod(p *corev1.Pod) stockpool.Pod {
 	}
 	for _, container := range p.Status.ContainerStatuses {
 		if waits := container.State.Waiting; waits != nil && waits.Reason != "ContainerCreating" {
-			out.Waiting = waits.Reason
+			out.Waiting = waitingFor(container.Image, *waits)
 		}
 	}
 	return out
+}
+
+// ofPod matches what a message of the kubelet says of one pod, which other pods of the same template do not share.
+var ofPod = regexp.MustCompile(` ?(?:restarting failed container=\S+ )?pod=\S+`)
+
+// waitingFor returns the kubelet's reason and message why a container does not run, with its image.
+func waitingFor(image string, waits corev1.ContainerStateWaiting) string {
+	message := strings.TrimSpace(ofPod.ReplaceAllString(waits.Message, ""))
+	text := waits.Reason
+	if message != "" {
+		text += ": " + message
+	}
+	if image != "" && !strings.Contains(message, image) {
+		text += " (image " + image + ")"
+	}
+	return text
 }
 
 // stockObject names an object of a stock pool in errors.

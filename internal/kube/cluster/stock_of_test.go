@@ -57,6 +57,24 @@ func TestAStockPodIsReadWithItsProtection(t *testing.T) {
 	}
 }
 
+// TestAWaitingPodNamesImageAndMessage, in words that pods of the same template share.
+func TestAWaitingPodNamesImageAndMessage(t *testing.T) {
+	t.Parallel()
+	for want, waits := range map[string]corev1.ContainerStateWaiting{
+		`ImagePullBackOff: Back-off pulling image "cuda:13"`: {Reason: "ImagePullBackOff", Message: `Back-off pulling image "cuda:13"`},
+		"ErrImagePull (image cuda:13)":                       {Reason: "ErrImagePull"},
+		"CrashLoopBackOff: back-off 5m0s (image cuda:13)": {
+			Reason: "CrashLoopBackOff", Message: "back-off 5m0s restarting failed container=main pod=g1-abc_ml(0f-1)"},
+	} {
+		p := stockPod(&corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			{Image: "cuda:13", State: corev1.ContainerState{Waiting: &waits}},
+		}}})
+		if p.Waiting != want {
+			t.Errorf("it waits for %q, want %q", p.Waiting, want)
+		}
+	}
+}
+
 // TestPodsOfAForeignReplicaSetAreNotThePools: a ReplicaSet of a tenant may have any name and
 // labels, and none of a pool's uid. One that the Deployment would adopt is its own.
 func TestPodsOfAForeignReplicaSetAreNotThePools(t *testing.T) {

@@ -10,24 +10,33 @@ import (
 // anything. A run that is done leaves pods to their Deployment, so it does not wait for them.
 func (p Report) StateAfter(changed bool) state.State {
 	switch s := p.Outcome.State(); {
+	case s == state.Short && p.Status != nil:
+		return p.observed()
 	case s != "":
 		return s
 	case changed:
 		return state.Changed
 	}
-	return p.stateOfPhase()
+	return p.observed()
 }
 
-func (p Report) stateOfPhase() state.State {
-	switch p.phase() {
-	case decide.Degraded:
+// observed returns the state of the pods, for a run and for a description.
+func (p Report) observed() state.State {
+	switch phase := p.phase(); phase {
+	case decide.Degraded, decide.Pending:
+		switch {
+		case p.blocked():
+			return state.Blocked
+		case phase == decide.Pending:
+			return state.Pending
+		case p.Of(decide.Stocked).Reason == decide.AtMaximum:
+			return state.Short
+		}
 		return state.Degraded
 	case decide.Pausing:
 		return state.Pausing
 	case decide.Paused:
 		return state.Paused
-	case decide.Pending:
-		return state.Pending
 	case decide.Progressing:
 		return state.Progressing
 	}
@@ -50,23 +59,16 @@ func (d Description) state() state.State {
 		return state.Unknown
 	case recorded != "":
 		return recorded
-	case phase == decide.Degraded && d.blocked():
-		return state.Blocked
-	case phase == decide.Degraded && d.Of(decide.Stocked).Reason == decide.AtMaximum:
-		return state.Short
-	case phase == decide.Degraded:
-		return state.Degraded
-	case len(d.Decisions) > 0:
+	case phase != decide.Degraded && len(d.Decisions) > 0:
 		return state.OutOfSync
-	case phase == decide.Pending && d.blocked():
-		return state.Blocked
 	}
-	return d.stateOfPhase()
+	return d.observed()
 }
 
 // blocked reports whether pods are missing only because a budget blocks growth.
-func (d Description) blocked() bool {
-	return d.Of(decide.WithinBudget).Status != "True" && d.Available+d.Allocated >= d.Desired
+func (p Report) blocked() bool {
+	within := p.Of(decide.WithinBudget).Status
+	return within != "" && within != "True" && p.Available+p.Allocated >= p.Desired
 }
 
 // SetState sets the state, once all that it follows from is known.

@@ -65,12 +65,18 @@ func notReady(s decide.Status) reason.Reason {
 	var why reason.Reasons
 	for _, kind := range []string{decide.Scheduled, decide.Started, decide.RolledOut} {
 		switch c := s.Of(kind); {
-		case c.Status != "False":
+		case c.Status != "False" && (kind != decide.RolledOut || c.Status != "Unknown"):
 		case c.Message.IsZero():
 			why = append(why, reason.ConditionUnmet(reason.Word(c.Reason)))
 		default:
 			why = append(append(why, c.Message), c.Rooms...)
 		}
+	}
+	if ready >= desired {
+		if len(why) == 0 {
+			why = reason.Reasons{reason.ConditionUnmet(phase)}
+		}
+		return reason.PodsUnsettled(desired, why)
 	}
 	if len(why) == 0 {
 		return reason.PodsNotReady(ready, desired, phase)

@@ -82,7 +82,7 @@ func TestConditionsShowTheDeployment(t *testing.T) {
 			w.pods[1].Ready, w.pods[1].Waiting = false, "CrashLoopBackOff"
 			w.pods = append(w.pods, stockpool.Pod{Name: "over", Phase: "Failed", Waiting: "Error"}, stockpool.Pod{Name: "x", Waiting: "CrashLoopBackOff"})
 		}, shown{
-			Type: decide.Started, Status: "False", Reason: "Waiting", Message: "1 ImagePullBackOff, 2 CrashLoopBackOff",
+			Type: decide.Started, Status: "False", Reason: "Waiting", Message: "1 pod waits: ImagePullBackOff, 2 pods wait: CrashLoopBackOff",
 		}, decide.Pending},
 		"pods start": {func(*world) {}, shown{Type: decide.Started, Status: "True", Reason: "Started"}, decide.Ready},
 		"one pod has no node": {func(w *world) {

@@ -20,7 +20,7 @@ import (
 // madeByRuns are the codes of stock pools that reconcile/stockpools makes: of covers, of operations and of deletions.
 var madeByRuns = []reason.Code{
 	"pool_expired", "drift_unknown", "deletion_unfinished", "other_autoscaler",
-	"cannot_grow", "cannot_grow_at_maximum", "pods_not_ready", "pods_not_ready_for", "condition_unmet",
+	"cannot_grow", "cannot_grow_at_maximum", "pods_not_ready", "pods_not_ready_for", "pods_unsettled", "condition_unmet",
 	"cover_unknown", "usage_unknown", "budget_missing", "used_up", "used_up_by_drift", "used_up_not_paused",
 	"no_resources_counted", "template_uncertain", "protection_unknown", "pods_protected", "protected_pod", "declared_together",
 	"foreign_left", "retained", "retained_size", "pods_left_running", "destroy_lost",
