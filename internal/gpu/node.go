@@ -318,7 +318,7 @@ func (t *Table) Allocatable(n *corev1.Node, inventory *Inventory) *big.Rat {
 			units = least(units, new(big.Rat).SetInt64(d.Cards)) // the units are splits of cards
 		}
 		weight, _ := t.weight(resource, &node)
-		if gpus := new(big.Rat).Mul(units, weight); gpus.Sign() > 0 && gpus.Cmp(big.NewRat(mostGPUs, 1)) <= 0 {
+		if gpus := new(big.Rat).Mul(units, weight); gpus.Sign() > 0 && gpus.Cmp(big.NewRat(MostGPUs, 1)) <= 0 {
 			total.Add(total, gpus)
 		}
 	}

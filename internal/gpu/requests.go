@@ -10,9 +10,9 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
 
-// mostGPUs is more than any pod can hold on one machine. A larger request is an error and would
+// MostGPUs is more than any pod can hold on one machine. A larger request is an error and would
 // exceed every budget at once: it counts as none and is reported as a problem.
-const mostGPUs = 10_000
+const MostGPUs = 10_000
 
 // mostOnNode is how many GPUs a node is believed to have: twice those of the largest that are sold.
 const mostOnNode = 64
@@ -215,7 +215,7 @@ func (y *tally) shares(held amounts, names []string, claim string) []ledger.Shar
 		if h.units.Sign() <= 0 || h.gpus.Sign() <= 0 && !y.table.extra[name] {
 			continue
 		}
-		if h.gpus.Cmp(big.NewRat(mostGPUs, 1)) > 0 {
+		if h.gpus.Cmp(big.NewRat(MostGPUs, 1)) > 0 {
 			y.doubts.recordLossf("it requests %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
 			continue
 		}

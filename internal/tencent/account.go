@@ -28,6 +28,9 @@ type identityAnswer struct {
 	}
 }
 
+// AccountNotAllowed is the code of an account that the configuration excludes.
+const AccountNotAllowed = "ClientError.AccountNotAllowed"
+
 // AccountID asks STS once for the account of the credentials. An account that
 // allowed_account_ids or forbidden_account_ids excludes is an error of class authorization that
 // names both.
@@ -82,7 +85,7 @@ func (c Config) checkAccountID(id string) error {
 	refuse := func(format string, args ...any) error {
 		return &spotpool.CloudError{
 			Class: errorclass.Authorization, Scope: spotpool.ScopePool, NothingLaunched: true,
-			Action: "GetCallerIdentity", Code: "ClientError.AccountNotAllowed", Message: fmt.Sprintf(format, args...),
+			Action: "GetCallerIdentity", Code: AccountNotAllowed, Message: fmt.Sprintf(format, args...),
 			Remedy: "Use credentials of the account that is meant, or correct the list.",
 		}
 	}

@@ -25,6 +25,14 @@ type PersonFlags struct {
 	length   time.Duration
 	until    string
 	why, who string
+	zone     *time.Location // of times without one; nil for the session's
+}
+
+// In reads times without a zone in one by IANA name. If it is empty or unknown, nothing changes.
+func (o *PersonFlags) In(zone string) {
+	if place, err := time.LoadLocation(zone); err == nil && zone != "" {
+		o.zone = place
+	}
 }
 
 // Register gives a command the flags. A command that ends a decision has no duration.
@@ -105,7 +113,7 @@ func (o *PersonFlags) duration(now time.Time) (time.Duration, error) {
 		return o.length, nil
 	}
 	now = now.Truncate(time.Second)
-	until, ok := terminal.ParseMoment(o.until, now, cmp.Or(o.store.session.Zone, time.UTC), true)
+	until, ok := terminal.ParseMoment(o.until, now, cmp.Or(o.zone, o.store.session.Zone, time.UTC), true)
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("--until: invalid time %q: use a time such as 06:00 or \"2026-11-21 14:00\" (local time), or 2026-11-21T06:00:00Z", o.until)

@@ -92,9 +92,11 @@ func (o *options) run(ctx context.Context, args []string) error {
 		return err
 	}
 	budgets := o.store.StoreWorld(place).Budgets()
-	if _, err := budgets.Find(ctx, name); err != nil {
+	declared, err := budgets.Find(ctx, name)
+	if err != nil {
 		return err
 	}
+	o.person.In(declared.TimeZone)
 	ask, err := o.person.Request(ctx, place)
 	if err != nil {
 		return err
@@ -112,6 +114,6 @@ func (o *options) run(ctx context.Context, args []string) error {
 		return fmt.Sprintf("granted %s to budget/%s until %s\n"+
 			"limit from the next run on: %s GPU-hours (declared: %s)\n"+
 			"to end it early:\n  gpupool release budget/%[2]s\n",
-			grant.Hours(), r.Budget, o.session.Clock().WithZone().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
+			grant.Hours(), r.Budget, o.session.Clock().In(declared.TimeZone).WithZone().At(grant.Until), r.LimitGPUHours, r.DeclaredGPUHours)
 	})
 }

@@ -205,6 +205,12 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Provider is unusable: secret_id ": half,
 		"Creating a pool: Tencent Cloud refused the credentials: RunI": refused,
 		"Creating a pool: Tencent Cloud returned an error: RunIn":      sold,
+		"Wrong account: GetCallerIdentity": &spotpool.CloudError{
+			Class: errorclass.Authorization, Action: "GetCallerIdentity", Code: tencent.AccountNotAllowed, Message: "the credentials are of account 2",
+		},
+		"Creating a pool: Tencent Cloud did not authorize the call: Run": &spotpool.CloudError{
+			Class: errorclass.Authorization, Action: "RunInstances", Code: "UnauthorizedOperation.CamNoAuth", Message: "no",
+		},
 		"Creating a pool failed: The disk is full.":                    errors.New("the disk is full"),
 		"Budget exists already: ": &record.ExistsError{
 			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",

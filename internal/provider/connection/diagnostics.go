@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
 
 // unusable is why the account, the cluster or the store could not be opened.
@@ -94,6 +95,10 @@ func headline(doing string, err error) string {
 		return doing + ": the cluster cannot be reached"
 	case errors.As(err, &calls):
 		return doing + ": the cluster answered with an error"
+	case ok && cloud.Code == tencent.AccountNotAllowed:
+		return "Wrong account"
+	case ok && strings.Contains(cloud.Code, "UnauthorizedOperation"):
+		return doing + ": Tencent Cloud did not authorize the call"
 	case ok && cloud.Class == errorclass.Authorization:
 		return doing + ": Tencent Cloud refused the credentials"
 	case errors.As(err, &u):

@@ -106,6 +106,9 @@ func parseLimits(table *gpu.Table, resources types.Map) (corev1.ResourceList, er
 		if _, whole := quantity.AsInt64(); !whole && table.Counts(name) {
 			return nil, fmt.Errorf("%q of %s is not a whole number: Kubernetes only assigns whole units", texts[name], name)
 		}
+		if table.Counts(name) && quantity.CmpInt64(gpu.MostGPUs) > 0 && count(table, corev1.ResourceList{corev1.ResourceName(name): quantity}).Sign() == 0 {
+			return nil, fmt.Errorf("%q of %s is more than the %d GPUs that any pod can hold, and would count as none", texts[name], name, gpu.MostGPUs)
+		}
 		limits[corev1.ResourceName(name)] = quantity
 	}
 	return limits, nil

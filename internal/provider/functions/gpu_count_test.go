@@ -63,6 +63,7 @@ func TestGPUCountOfNonsense(t *testing.T) {
 		{map[string]string{"nvidia.com/gpu": "two"}, nil, `"two" of nvidia.com/gpu is not a Kubernetes quantity`},
 		{map[string]string{"nvidia.com/gpu": "-1"}, nil, `"-1" of nvidia.com/gpu is negative`},
 		{map[string]string{"nvidia.com/gpu": "500m"}, nil, `"500m" of nvidia.com/gpu is not a whole number`},
+		{map[string]string{"nvidia.com/gpu": "10001"}, nil, `"10001" of nvidia.com/gpu is more than the 10000 GPUs`},
 		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia.com/gpu": "1/0"}, "division by zero"},
 		{map[string]string{"nvidia.com/gpu": "1"}, map[string]string{"nvidia com": "1"}, "invalid resource name"},
 	} {

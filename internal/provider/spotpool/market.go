@@ -104,8 +104,8 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	}
 	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
 		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
-			fmt.Sprintf("At present prices the minimum of %s costs about %s, and max_hourly_cost is %s: the pool stays "+
-				"below its minimum.", instances(d.Minimum), d.Currency.Hourly(cost), d.MaxHourlyCost))
+			fmt.Sprintf("At present prices the minimum of %s costs about %s, and max_hourly_cost is %s: nothing "+
+				"launches above that cost.", instances(d.Minimum), d.Currency.Hourly(cost), d.MaxHourlyCost))
 	}
 }
 
