@@ -30,13 +30,17 @@ type question struct {
 	clock    terminal.Clock
 }
 
-// groupLabel is the label to group by.
+// groupLabel is the label that the grouping needs.
 func (q question) groupLabel(labels map[string]string) map[string]string {
-	value, there := labels[q.listing.Label]
+	label := q.listing.Label
+	if q.listing.By == usage.ByOwner {
+		label = usage.HashLabel
+	}
+	value, there := labels[label]
 	if !there {
 		return nil
 	}
-	return map[string]string{q.listing.Label: value}
+	return map[string]string{label: value}
 }
 
 // question parses the flags that are common to both sources, clusters and lists.

@@ -13,6 +13,10 @@ import (
 type Report struct {
 	// The version of this format.
 	SchemaVersion int `json:"schema_version"`
+	// The start of the window.
+	WindowStart time.Time `json:"window_start"`
+	// The end of the window: the time of the question.
+	WindowEnd time.Time `json:"window_end"`
 	// The usage inside the window.
 	ConsumedGPUHours string `json:"consumed_gpu_hours"`
 	// The same usage. One GPU-hour is 3,600,000 milli-GPU-seconds.
@@ -40,7 +44,7 @@ func (p *podList) report(q question) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{SchemaVersion: 1}
+	report := Report{SchemaVersion: 1, WindowStart: q.begin.UTC(), WindowEnd: q.at.UTC()}
 	var pods []usage.Used
 	for i := range p.records {
 		r := &p.records[i]

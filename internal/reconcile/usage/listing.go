@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -121,7 +123,30 @@ func (l Listing) group(r *ledger.Record) string {
 	case r.Owner == nil:
 		return ""
 	}
-	return r.Set.Namespace + "/" + r.Owner.Kind + "/" + r.Owner.Name
+	kind, name := workloadOf(r)
+	return r.Set.Namespace + "/" + kind + "/" + name
+}
+
+// HashLabel is the label by which a Deployment names its ReplicaSets.
+const HashLabel = "pod-template-hash"
+
+// workloadOf returns what owns a pod for people: the Deployment of its ReplicaSet, or the CronJob of its Job.
+func workloadOf(r *ledger.Record) (kind, name string) {
+	kind, name = r.Owner.Kind, r.Owner.Name
+	if hash := r.Set.Labels.Get(HashLabel); kind == "ReplicaSet" && hash != "" {
+		if of, found := strings.CutSuffix(name, "-"+hash); found {
+			return "Deployment", of
+		}
+	}
+	if at := strings.LastIndexByte(name, '-'); kind == "Job" && at > 0 {
+		// A CronJob names its Jobs by the scheduled minute since 1970, which is shortly before the pod starts.
+		minute, err := strconv.ParseInt(name[at+1:], 10, 64)
+		scheduled := time.Unix(minute*60, 0)
+		if late := r.Start.At.Time().Sub(scheduled); err == nil && late > -time.Hour && late < 31*24*time.Hour {
+			return "CronJob", name[:at]
+		}
+	}
+	return kind, name
 }
 
 // List returns the pods or groups to list.
