@@ -120,7 +120,7 @@ func TestPlanWarnsOfTheMarket(t *testing.T) {
 				return s.SetPrice(cvmsim.PriceRequest{AvailabilityZone: zone2, InstanceType: t4, Price: "3.00"})
 			},
 			config: train(providertest.Values{"max_hourly_cost": "5"}),
-			want:   []string{"WARNING", "Estimated cost is above max_hourly_cost", "6.00", "5.00"},
+			want:   []string{"WARNING", "Estimated cost is above max_hourly_cost", "6.00", "5.00", "nothing launches above that cost"},
 		},
 	}
 	for _, test := range tests {
