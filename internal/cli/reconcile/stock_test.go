@@ -111,7 +111,8 @@ func TestOnlyReadyStockPoolsAreInSync(t *testing.T) {
 // TestRunsAndStatusNameTheSameState of a stock pool whose pods are not as declared.
 func TestRunsAndStatusNameTheSameState(t *testing.T) {
 	t.Parallel()
-	atMaximum, blocked := decide.Condition{Type: decide.Stocked, Status: "False", Reason: decide.AtMaximum}, decide.Condition{Type: decide.WithinBudget, Status: "False"}
+	atMaximum := decide.Condition{Type: decide.Stocked, Status: "False", Reason: decide.AtMaximum}
+	blocked := decide.Condition{Type: decide.WithinBudget, Status: "False"}
 	for want, s := range map[state.State]decide.Status{
 		state.Degraded: {Phase: decide.Degraded, Desired: 2, Available: 1},
 		state.Pending:  {Phase: decide.Pending, Desired: 2},

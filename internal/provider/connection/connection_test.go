@@ -211,7 +211,7 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Creating a pool: Tencent Cloud did not authorize the call: Run": &spotpool.CloudError{
 			Class: errorclass.Authorization, Action: "RunInstances", Code: "UnauthorizedOperation.CamNoAuth", Message: "no",
 		},
-		"Creating a pool failed: The disk is full.":                    errors.New("the disk is full"),
+		"Creating a pool failed: The disk is full.": errors.New("the disk is full"),
 		"Budget exists already: ": &record.ExistsError{
 			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",
 		},

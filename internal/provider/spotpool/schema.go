@@ -42,7 +42,8 @@ func computedAttributes() map[string]schema.Attribute {
 		"capacity":   kit.Whole(kit.Computed, "Number of instances that worked, or were starting, at the last observation."),
 		"planned_actions": kit.Texts(kit.Computed, "Planned actions on the pool's instances: launches, drains and terminations, each with its "+
 			"reasons, and the wait for drains. For a new pool they have no offering, since the market may change until the apply; a warning names one. "+
-			"They stay until the next refresh after the apply, so an output that uses them changes in a second apply. Terraform up to 1.11 shows old actions for the destruction of a removed pool, which it does not refresh "+
+			"They stay until the next refresh after the apply, so an output that uses them changes in a second apply. "+
+			"Terraform up to 1.11 shows old actions for the destruction of a removed pool, which it does not refresh "+
 			"first. A warning lists the instances that are terminated. If instances change between plan and apply, the apply may do less or more."),
 	}
 }
