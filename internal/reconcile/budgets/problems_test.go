@@ -48,7 +48,7 @@ func TestAProblemOfAPodLastsAsLongAsThePod(t *testing.T) {
 		end(d, uid)
 		d.Run()
 		r := d.Run()
-		if texts := append(r.Warnings, r.Budgets[len(r.Budgets)-1].Warnings.Texts()...); len(texts) > 0 {
+		if texts := append(r.Warnings, r.Budgets[len(r.Budgets)-1].Warnings...); len(texts) > 0 {
 			t.Errorf("%s, and a run warns %q", name, texts)
 		}
 	}

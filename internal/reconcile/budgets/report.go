@@ -158,6 +158,16 @@ func (b Report) Summary() outcome.Summary {
 	return outcome.Summary{Kind: "budget", Name: b.Name, Outcome: b.Outcome, Error: b.Error, Deleted: b.Deleted}
 }
 
+// For returns the usage as a reader of its pods may see it.
+func (u *UsageReport) For(reader reason.Renderer) *UsageReport {
+	if u == nil {
+		return nil
+	}
+	seen := *u
+	seen.ErrorBoundReason = reader.Redact(u.ErrorBoundReason)
+	return &seen
+}
+
 // For returns the budget as a reader of it may see it.
 func (b Report) For(reader reason.Renderer) Report {
 	b.Grants, b.Judged = reason.Each(b.Grants, reader), reason.Each(b.Judged, reader)
@@ -166,7 +176,7 @@ func (b Report) For(reader reason.Renderer) Report {
 	}), reader)
 	b.Paused = slices.DeleteFunc(slices.Clone(b.Paused), func(p budget.PausedWorkload) bool { return !reader.SeesNamespace(p.Namespace) })
 	b.Withheld, b.Messages, b.Warnings = reader.Redact(b.Withheld), reader.RedactAll(b.Messages), reader.RedactAll(b.Warnings)
-	b.Error = b.Error.For(reader)
+	b.UsageReport, b.Error = b.UsageReport.For(reader), b.Error.For(reader)
 	return b
 }
 

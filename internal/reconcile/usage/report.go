@@ -32,6 +32,7 @@ type Report struct {
 // For returns the usage as a reader of the pods may see it.
 func (r Report) For(reader reason.Renderer) Report {
 	r.Overlaps = slices.DeleteFunc(slices.Clone(r.Overlaps), func(name string) bool { return !reader.SeesObject(reason.Object("budget/" + name)) })
+	r.UsageReport = r.UsageReport.For(reader)
 	r.Grants, r.Warnings = reason.Each(r.Grants, reader), reader.RedactAll(r.Warnings)
 	return r
 }
