@@ -15,7 +15,6 @@ var (
 	// DocumentFailed is the error of a document of the store, which names it.
 	DocumentFailed = one[Foreign]("document_failed", Warning, "{error}", "")
 	LockKept       = one[Foreign]("lock_kept", Warning, "{error}", "")
-	EventsLeftOut  = one[Foreign]("events_left_out", Warning, "{left_out}", "")
 )
 
 // Why the status of a budget does not count.

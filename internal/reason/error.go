@@ -1,5 +1,7 @@
 package reason
 
+import "errors"
+
 // Error is an error that a reason explains.
 type Error struct {
 	Reason Reason
@@ -16,9 +18,13 @@ func (e *Error) Unwrap() error { return e.Err }
 // Because returns the reason of an error.
 func (e *Error) Because() Reason { return e.Reason }
 
-// Of returns the reason that an error is, not one that it wraps; zero if it is none.
+// Of returns the reason that an error is; zero if it is none, or if it says more than the reason that it wraps.
 func Of(err error) Reason {
-	if of, is := err.(interface{ Because() Reason }); is { //nolint:errorlint // the text around a wrapped one would be lost
+	var of interface {
+		error
+		Because() Reason
+	}
+	if errors.As(err, &of) && of.Error() == err.Error() {
 		return of.Because()
 	}
 	return Reason{}

@@ -15,3 +15,12 @@ var (
 	HeldLate       = one[Foreign]("held_late", Warning, "earlier decisions may still be carried out: {why}", "")
 	DeletedObject  = one[Object]("deleted_object", Info, "deleted {object}", "")
 )
+
+// These refuse a request.
+var (
+	ManagedByTerraform = two[Object, Word]("managed_by_terraform", Warning,
+		"{object} is managed by Terraform ({address}), and a request cannot change it", "Change it there")
+	RequestedAlready = two[Object, Word]("requested_already", Warning, "{object} exists already, requested by {owner}", "Request another name")
+	RequestExceeds   = five[Word, Word, Word, Count, Word]("request_exceeds", Warning,
+		"the namespace {namespace} allows {allowed} for requested stock pools: {existing} {pods:exists|exist}, and this request adds {added}", "")
+)

@@ -59,7 +59,8 @@ var (
 	StateOlder   = three[Foreign, Count, Count]("state_older", Warning,
 		"{address}: the store has a newer declaration (generation {stored}, and the state has {generation}), and it is used", "")
 	StoreWins    = one[Foreign]("store_wins", Warning, "{older}: the store's records win", "")
-	OfOtherStore = two[Names, Foreign]("of_other_store", Warning, "{addresses} {addresses:is|are} left out: the store {store} has {addresses:its record|their records}", "")
+	OfOtherStore = two[Names, Foreign]("of_other_store", Warning,
+		"{addresses} {addresses:is|are} left out: the store {store} has {addresses:its record|their records}", "")
 	LeftOut      = two[Foreign, Foreign]("left_out", Warning, "{address} is left out: {why}", "")
 	NotTakenOver = two[Foreign, Foreign]("not_taken_over", Warning,
 		"{address} is left out: the store {store} has no record of it. No Terraform state has its address and secret", "Run terraform apply with this store")

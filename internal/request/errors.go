@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -53,10 +54,13 @@ type ManagedError struct {
 	Address string // "gpupool_stock_pool.g1", or the type and the name
 }
 
-// Error names the object and its address.
-func (e *ManagedError) Error() string {
-	return fmt.Sprintf("%s is managed by Terraform (%s), and a request cannot change it: change it there", e.Object, e.Address)
+// Because names the object and its address.
+func (e *ManagedError) Because() reason.Reason {
+	return reason.ManagedByTerraform(reason.Object(e.Object), reason.Word(e.Address))
 }
+
+// Error is Because as text.
+func (e *ManagedError) Error() string { return e.Because().String() }
 
 // ExistsError reports that the requested object exists, and the API manages it.
 type ExistsError struct {
@@ -64,10 +68,13 @@ type ExistsError struct {
 	Owner  string
 }
 
-// Error names the object and its owner.
-func (e *ExistsError) Error() string {
-	return fmt.Sprintf("%s exists already, requested by %s: request another name", e.Object, e.Owner)
+// Because names the object and its owner.
+func (e *ExistsError) Because() reason.Reason {
+	return reason.RequestedAlready(reason.Object(e.Object), reason.Word(e.Owner))
 }
+
+// Error is Because as text.
+func (e *ExistsError) Error() string { return e.Because().String() }
 
 // LimitError reports that a request exceeds the limits of a namespace.
 type LimitError struct {
@@ -76,8 +83,11 @@ type LimitError struct {
 	Existing, Requested Size
 }
 
-// Error has the numbers.
-func (e *LimitError) Error() string {
+// Error is Because as text.
+func (e *LimitError) Error() string { return e.Because().String() }
+
+// Because has the numbers.
+func (e *LimitError) Because() reason.Reason {
 	what := ""
 	if e.Limits.Pods > 0 {
 		what = wording.Count(e.Limits.Pods, "pod")
@@ -88,6 +98,6 @@ func (e *LimitError) Error() string {
 		}
 		what += wording.Count(e.Limits.GPUs, "GPU")
 	}
-	return fmt.Sprintf("the namespace %s allows %s for requested stock pools: %s %s, and this request adds %s",
-		e.Namespace, what, e.Existing, wording.Plural(e.Existing.Pods, "exists", "exist"), e.Requested)
+	return reason.RequestExceeds(reason.Word(e.Namespace), reason.Word(what), reason.Word(e.Existing.String()), reason.Count(e.Existing.Pods),
+		reason.Word(e.Requested.String()))
 }

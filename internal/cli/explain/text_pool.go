@@ -204,7 +204,8 @@ func (p *page) instances(e spotpools.Description) {
 		case s.Counted:
 			counts = "total"
 		}
-		add(spotpool.ChargeName(m.ChargeType), s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts, strings.Join(s.Why.Texts(), "; "))
+		add(spotpool.ChargeName(m.ChargeType), s.InstanceID, m.InstanceType, m.AvailabilityZone, prices.Cell(m.Cost()), string(m.Condition), counts,
+			strings.Join(s.Why.Texts(), "; "))
 	}
 	p.table(t, len(e.Standings), prices.Title(), "TYPE", "ZONE", "CHARGE")
 }

@@ -336,8 +336,9 @@ func TestADeletionLeavesWhatTerraformAdopted(t *testing.T) {
 	}
 	d.Run()
 	job = d.is(job.ID, request.Failed)
-	if r := d.recorded(); r.Value.Phase != "active" || d.Cluster.Deployment(key) == nil || !strings.Contains(job.Error.Message, "gpupool_stock_pool, name g1") {
-		t.Errorf("the job: %+v, and the record %+v", job.Error, r.Value)
+	if r := d.recorded(); r.Value.Phase != "active" || d.Cluster.Deployment(key) == nil || !strings.Contains(job.Error.Message, "gpupool_stock_pool, name g1") ||
+		len(job.Reasons) != 1 || job.Reasons[0].Code != "managed_by_terraform" {
+		t.Errorf("the job: %+v, and the record %+v", job, r.Value)
 	}
 }
 

@@ -28,7 +28,8 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 		if state.Destroyed = len(left) == 0; state.Destroyed {
 			return state, nil
 		}
-		state.Warnings = append(state.Warnings, reason.InstancesRemain(reason.Object(d.Object()), reason.Instant{Time: tombstone.Value.DestroyedAt.UTC()}, left, reason.Word(d.UID)).String())
+		destroyed := reason.Instant{Time: tombstone.Value.DestroyedAt.UTC()}
+		state.Warnings = append(state.Warnings, reason.InstancesRemain(reason.Object(d.Object()), destroyed, left, reason.Word(d.UID)).String())
 		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}

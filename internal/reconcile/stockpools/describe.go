@@ -175,7 +175,9 @@ func (o Description) For(reader reason.Renderer) Description {
 	if o.Why != nil {
 		why := *o.Why
 		why.Declared, why.Standings = why.Declared.For(reader), reason.Each(why.Standings, reader)
-		why.Budgets = reason.Each(slices.DeleteFunc(slices.Clone(why.Budgets), func(c decide.Cover) bool { return !reader.SeesObject(reason.Object("budget/" + c.Budget)) }), reader)
+		why.Budgets = reason.Each(slices.DeleteFunc(slices.Clone(why.Budgets), func(c decide.Cover) bool {
+			return !reader.SeesObject(reason.Object("budget/" + c.Budget))
+		}), reader)
 		o.Why = &why
 	}
 	return o
