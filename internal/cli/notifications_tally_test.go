@@ -23,14 +23,14 @@ func readChat(text string) (c chat) {
 		var more int
 		switch {
 		case n == 0: // the title
-		case strings.HasPrefix(line, "Sent again"):
+		case strings.HasPrefix(line, "sent again"):
 			c.repeated = true
 		case strings.HasPrefix(line, "and "):
 			if _, err := fmt.Sscanf(line, "and %d more", &more); err == nil {
 				c.more = more
 			}
 		case line != "":
-			c.lines = append(c.lines, line)
+			c.lines = append(c.lines, aboutOf(line))
 		}
 	}
 	return c
@@ -42,17 +42,20 @@ func (c chat) repeats(old chat) bool {
 	return n > 0 && slices.Equal(c.lines[:n], old.lines[:n])
 }
 
-// lineOf returns the line of an event in a chat.
-func lineOf(e *history.Event) string {
-	at := func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
-	line := at(e.At) + "  " + e.Object + ": " + strings.ReplaceAll(string(e.Kind), "_", " ")
-	if text := e.Message(at); text != "" {
-		line += ": " + text
-	}
-	return line
+// aboutOf returns what a line is about: its time, its object and the kind of the event, without the severity and texts.
+func aboutOf(line string) string {
+	at, rest, _ := strings.Cut(line, "  ")
+	_, rest, _ = strings.Cut(rest, "  ")
+	parts := strings.SplitN(rest, ": ", 3)
+	return at + "  " + strings.Join(parts[:min(2, len(parts))], ": ")
 }
 
-// tallyTexts compares lines. A message that says "Sent again" counts instead of the one that it repeats.
+// lineOf returns the line of an event in a chat, without texts.
+func lineOf(e *history.Event) string {
+	return e.At.UTC().Format("2006-01-02 15:04 MST") + "  info  " + e.Object + ": " + strings.ReplaceAll(string(e.Kind), "_", " ")
+}
+
+// tallyTexts compares lines. A message that says "sent again" counts instead of the one that it repeats.
 func tallyTexts(arrivals []notifytest.Arrival, selected []history.Event) (c tally) {
 	var messages []chat
 	for _, a := range arrivals {
@@ -68,7 +71,7 @@ func tallyTexts(arrivals []notifytest.Arrival, selected []history.Event) (c tall
 	}
 	due := map[string]int{}
 	for n := range selected {
-		due[lineOf(&selected[n])]++
+		due[aboutOf(lineOf(&selected[n]))]++
 	}
 	for _, m := range messages {
 		c.counted += m.more
@@ -104,8 +107,8 @@ func TestTallyFindsDuplicatesAndLosses(t *testing.T) {
 		"t\n" + first + "\nand 1 more: gpupool history lists them": {0, 0, 0},
 		"t\n" + first: {0, 0, 1},
 		"t\n" + first + "\x00t\n" + first + "\n" + second:                          {0, 1, 0},
-		"t\n" + first + "\x00t\nSent again, since\n" + first + "\x00t\n" + second:  {1, 0, 0},
-		"t\nSent again, since\n" + first + "\x00t\n" + second:                      {0, 0, 0},
+		"t\n" + first + "\x00t\nsent again, since\n" + first + "\x00t\n" + second:  {1, 0, 0},
+		"t\nsent again, since\n" + first + "\x00t\n" + second:                      {0, 0, 0},
 		"t\n" + first + "\n" + second + "\nand 1 more: gpupool history lists them": {0, 1, 0},
 	} {
 		var arrivals []notifytest.Arrival

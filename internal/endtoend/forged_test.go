@@ -59,7 +59,7 @@ func TestForgedHoursEvictNoPod(t *testing.T) {
 	var told []string // a doubt is reported when its changed pod is observed
 	for range 3 {
 		last = r.run(reconcile.RunOptions{})
-		told = append(told, last.Warnings.Texts()...)
+		told = slices.Concat(told, last.Warnings.Texts(), last.Budgets[0].Warnings.Texts())
 		spared(t, last)
 		time.Sleep(2 * time.Second) // 9,999 GPUs use an hour up in less
 	}
