@@ -30,7 +30,7 @@ func readChat(text string) (c chat) {
 				c.more = more
 			}
 		case line != "":
-			c.lines = append(c.lines, aboutOf(line))
+			c.lines = append(c.lines, line)
 		}
 	}
 	return c
@@ -76,8 +76,10 @@ func tallyTexts(arrivals []notifytest.Arrival, selected []history.Event) (c tall
 	for _, m := range messages {
 		c.counted += m.more
 		for _, line := range m.lines {
-			if due[line]--; due[line] < 0 {
+			if about := aboutOf(line); due[about] < 1 {
 				c.duplicates = append(c.duplicates, line)
+			} else {
+				due[about]--
 			}
 		}
 	}

@@ -45,7 +45,9 @@ type Exception struct {
 
 // For returns it as a reader of its object may see it: not a text that can name other objects.
 func (e Exception) For(reader reason.Renderer) Exception {
-	e.Who, e.Why = reader.Hide(e.Who), reader.Hide(e.Why)
+	if !reader.Whole() {
+		e.Who, e.Why = "", ""
+	}
 	return e
 }
 
@@ -164,7 +166,11 @@ func ValidateAll[T interface{ Validate() error }](what string, list []T) error {
 
 // String returns who decided it, until when it holds, and why.
 func (e Exception) String() string {
-	return fmt.Sprintf("by %s until %s: %s", e.Who, e.Until.UTC().Format(time.RFC3339), e.Why)
+	until := "until " + e.Until.UTC().Format(time.RFC3339)
+	if e.Who == "" { // for a reader of a part
+		return until
+	}
+	return "by " + e.Who + " " + until + ": " + e.Why
 }
 
 // Begun returns the start of its event about an object, with the reason.

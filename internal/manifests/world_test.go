@@ -128,7 +128,8 @@ func (w *world) run() error {
 	for _, text := range report.Warnings {
 		// The other parts have stores and pods of their own, in the same cluster.
 		foreign := strings.Contains(text.String(), "and the store "+w.account.Store.String()+" does not have that budget") ||
-			(strings.HasPrefix(text.String(), "the pod ") || strings.HasPrefix(text.String(), "Pod ")) && !strings.Contains(text.String(), w.work) && !strings.Contains(text.String(), "needs the verb")
+			(strings.HasPrefix(text.String(), "the pod ") || strings.HasPrefix(text.String(), "Pod ")) &&
+				!strings.Contains(text.String(), w.work) && !strings.Contains(text.String(), "needs the verb")
 		if !foreign {
 			errs = append(errs, errors.New(text.String()))
 		}

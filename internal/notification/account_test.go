@@ -46,7 +46,8 @@ func TestMessagesHaveTheErrorAndWhatToDo(t *testing.T) {
 			[]string{"UnauthorizedOperation: not authorized", "… (RequestId r-1). " + permission}, "r-1",
 		},
 		"an error of a cluster": {
-			history.Error{Message: "pods is forbidden", Remedy: "Apply the manifests again."}, []string{"failed: pods is forbidden. Apply the manifests again."},
+			history.Error{Message: "pods is forbidden", Remedy: "Apply the manifests again."},
+			[]string{"failed: pods is forbidden. Apply the manifests again."},
 			"forbidden",
 		},
 		"an error without a remedy": {history.Error{Message: "no route"}, []string{"failed: no route"}, "route"},

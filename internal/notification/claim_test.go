@@ -233,7 +233,11 @@ func TestABudgetThatIsExceededAgainStaysSo(t *testing.T) {
 	}
 	first, second := about(0).Since(history.Exceeded, begin), about(time.Hour).Since(history.Exceeded, begin.Add(time.Hour))
 	recovered := about(time.Hour).Since(history.Recovered, begin)
-	for _, of := range notification.Types() {
+	types := notification.Types()
+	if len(types) == 0 {
+		t.Fatal("there are no types")
+	}
+	for _, of := range types {
 		c := claiming(of, history.Exceeded, history.Recovered)
 		c.claim(0, first)
 		events, _ := history.Merge([]history.Event{second}, first, recovered)

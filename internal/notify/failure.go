@@ -152,7 +152,8 @@ func ofProxy(status int) *notification.Failure {
 	switch {
 	case status == http.StatusProxyAuthRequired:
 		f.Message = "the proxy requires a user and a password"
-		f.Remedy = "Set both in HTTPS_PROXY, for http addresses in HTTP_PROXY, such as http://USER:PASSWORD@HOST:PORT. Or add the host of the receiver to NO_PROXY."
+		f.Remedy = "Set both in HTTPS_PROXY, for http addresses in HTTP_PROXY, such as http://USER:PASSWORD@HOST:PORT. " +
+			"Or add the host of the receiver to NO_PROXY."
 	case status >= 500:
 		f.Message = "the proxy cannot reach the receiver: " + http.StatusText(status)
 		f.Remedy = "Check the host in the URL, and the network of the proxy."

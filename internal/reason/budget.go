@@ -52,12 +52,12 @@ var (
 	Forgotten = two[Instant, Instant]("forgotten", Warning,
 		"the window begins at {begins}, but usage that ended before {known_since} was already dropped when no window needed it: usage may be higher", "")
 	Unconfirmed = one[Amount]("unconfirmed", Warning,
-		"{unconfirmed} GPU-hours more are unconfirmed and do not count: their pods are on nodes that were never observed, "+
+		"{unconfirmed} GPU-hours more are unconfirmed and do not count. Their pods are on nodes that were never observed, "+
 			"or request more than any node has", "")
 	UnconfirmedReach = three[Reason, Amount, Amount]("unconfirmed_reach", Warning,
 		"{unconfirmed}. With them, {total} of {limit} GPU-hours would be used", "")
 	EstimatedReach = three[Amount, Amount, Amount]("estimated_reach", Warning,
-		"the limit is reached by estimates: {certain} of {limit} GPU-hours are certain, and {estimated} are estimated, "+
+		"the limit is reached by estimates: {certain} of {limit} GPU-hours are certain. {estimated} are estimated, "+
 			"since the ends of pods are not known exactly", "")
 	Unbounded = warning("unbounded", "usage in an observation gap has no known bound: it may be higher than the error bound")
 	Overlaps  = one[Objects]("overlaps", Warning,

@@ -139,8 +139,8 @@ var (
 
 // These changes of a budget come by themselves.
 var (
-	NextGrantEnds = two[Amount, Foreign]("next_grant_ends", Info,
-		"the grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} by {who} ends, and lowers the limit", "")
+	NextGrantEnds = one[Amount]("next_grant_ends", Info,
+		"the grant of {gpu_hours} {gpu_hours:GPU-hour|GPU-hours} ends, and lowers the limit", "")
 	NextEnforcement = two[Word, Word]("next_enforcement", Info, "its grace period of {grace_period} ends, and its enforcement begins: {action}", "")
 	NextExhaustion  = none("next_exhaustion", "its limit is reached, at the present rate")
 	NextRecovery    = none("next_recovery", "usage falls below the limit, if nothing more is used")

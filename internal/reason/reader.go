@@ -17,10 +17,35 @@ func (r Renderer) Redact(of Reason) Reason {
 		return of
 	}
 	args := make([]Argument, len(of.Args))
+	hides := slices.ContainsFunc(of.Args, r.hides)
 	for n, a := range of.Args {
-		args[n] = r.redact(a)
+		if args[n] = r.redact(a); hides {
+			args[n] = withoutNumber(args[n])
+		}
 	}
 	return Reason{Code: of.Code, Args: args}
+}
+
+// hides reports whether an argument names an object that the reader may not see. Then the numbers are that object's.
+func (r Renderer) hides(a Argument) bool {
+	switch a := a.(type) {
+	case Object:
+		return !r.SeesObject(a)
+	case Objects:
+		return slices.ContainsFunc(a, func(o Object) bool { return !r.SeesObject(o) })
+	}
+	return false
+}
+
+// withoutNumber returns an argument without an amount or a price.
+func withoutNumber(a Argument) Argument {
+	switch a.(type) {
+	case Amount:
+		return Amount("…")
+	case Price:
+		return Price{Amount: "…"}
+	}
+	return a
 }
 
 // RedactAll redacts a list.

@@ -194,3 +194,16 @@ func TestRedactedReasonsNameNothingHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfAHiddenBudgetAreHidden: less the own usage, they would be another team's.
+func TestNumbersOfAHiddenBudgetAreHidden(t *testing.T) {
+	t.Parallel()
+	tenant := Renderer{Sees: func(o Object) bool { return o == "budget/own" }}
+	at := Instant{Time: time.Unix(0, 0).UTC()}
+	if got, want := tenant.Text(BudgetUsedUp("budget/all", "0.211", "0.100", at)), "another budget is used up: … of … GPU-hours"; !strings.HasPrefix(got, want) {
+		t.Errorf("it says %q", got)
+	}
+	if got := tenant.Text(BudgetUsedUp("budget/own", "0.211", "0.100", at)); !strings.Contains(got, "0.211 of 0.100") {
+		t.Errorf("of the own budget it says %q", got)
+	}
+}

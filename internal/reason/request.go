@@ -18,6 +18,7 @@ var (
 
 // These refuse a request.
 var (
+	NotCreated         = two[Object, Reason]("not_created", Warning, "{object} is not created: {why}", "{why}")
 	ManagedByTerraform = two[Object, Word]("managed_by_terraform", Warning,
 		"{object} is managed by Terraform ({address}), and a request cannot change it", "Change it there")
 	RequestedAlready = two[Object, Word]("requested_already", Warning, "{object} exists already, requested by {owner}", "Request another name")

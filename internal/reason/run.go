@@ -13,6 +13,7 @@ func Explain(err error) Reason {
 
 // What a run, or a look at the store, could not read or write.
 var (
+	ClusterUnreachable   = one[Foreign]("cluster_unreachable", Warning, "the cluster cannot be reached: {error}", "")
 	OrphansUnsearched    = one[Foreign]("orphans_unsearched", Warning, "instances and workloads of lost records were not searched: {error}", "")
 	NotificationsUnknown = one[Foreign]("notifications_unknown", Warning, "the notifications are unknown: {error}", "")
 	EventsUnknown        = one[Foreign]("events_unknown", Warning, "its events are unknown: {error}", "")
@@ -37,7 +38,8 @@ var (
 		"{pool} was destroyed at {at}, and {instances} still {instances:has|have} its uid {uid} and {instances:costs|cost} money",
 		"Import it (terraform import ADDRESS {key}), and keep or destroy it, or remove the tag gpupool/uid from {instances:it|them}")
 	InstancesRemainOther = four[Object, Instant, Names, Word]("instances_remain_other", Warning,
-		"{pool} was destroyed at {at}, and {instances} still {instances:has|have} its uid {uid} and {instances:costs|cost} money. Its name is another pool's now",
+		"{pool} was destroyed at {at}, and {instances} still {instances:has|have} its uid {uid} and {instances:costs|cost} money. "+
+			"Its name is another pool's now",
 		"Do not destroy that pool for them: terminate them in the console, or remove the tag gpupool/uid from {instances:it|them}")
 	RecordLost = five[Object, Word, Foreign, Reason, Foreign]("record_lost", Warning,
 		"the record of {object} (uid {uid}) is lost, and {documents} is left: {follows}",
@@ -88,13 +90,14 @@ var (
 
 // What a notification does not deliver.
 var (
-	NothingSent        = one[Foreign]("nothing_sent", Warning, "no notifications are sent: {error}", "")
-	NotSent            = two[Object, Foreign]("not_sent", Warning, "{notification}: nothing is sent: {error}", "")
-	DeliveriesLost     = one[Object]("deliveries_lost", Warning, "{notification}: its deliveries were lost: events before this run are not reported", "")
-	ReportedLater      = one[Foreign]("reported_later", Warning, "the events of this run are reported by the next one: {error}", "")
-	ReportedLaterOf    = two[Object, Foreign]("reported_later_of", Warning, "{notification}: the next run reports the events of this one: {error}", "")
-	NotDestroyed       = two[Object, Foreign]("not_destroyed", Warning, "{object} is not destroyed yet: {error}", "")
-	AttemptUnrecorded  = two[Object, Foreign]("attempt_unrecorded", Warning, "{notification}: nothing is sent, since the attempt cannot be recorded: {error}", "")
+	NothingSent       = one[Foreign]("nothing_sent", Warning, "no notifications are sent: {error}", "")
+	NotSent           = two[Object, Foreign]("not_sent", Warning, "{notification}: nothing is sent: {error}", "")
+	DeliveriesLost    = one[Object]("deliveries_lost", Warning, "{notification}: its deliveries were lost: events before this run are not reported", "")
+	ReportedLater     = one[Foreign]("reported_later", Warning, "the events of this run are reported by the next one: {error}", "")
+	ReportedLaterOf   = two[Object, Foreign]("reported_later_of", Warning, "{notification}: the next run reports the events of this one: {error}", "")
+	NotDestroyed      = two[Object, Foreign]("not_destroyed", Warning, "{object} is not destroyed yet: {error}", "")
+	AttemptUnrecorded = two[Object, Foreign]("attempt_unrecorded", Warning,
+		"{notification}: nothing is sent, since the attempt cannot be recorded: {error}", "")
 	DeliveryUnrecorded = two[Object, Foreign]("delivery_unrecorded", Warning,
 		"{notification}: the next run sends a message again, since its delivery cannot be recorded: {error}", "")
 	DeliveryFails = five[Object, Instant, Foreign, Instant, Foreign]("delivery_fails", Warning,

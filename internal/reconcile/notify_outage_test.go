@@ -64,7 +64,8 @@ func TestLastingAlertsHaveTheNumbersOfTheLastRun(t *testing.T) {
 		}
 		grace := exceeded.Add(30 * time.Minute).In(time.FixedZone("", 8*3600)).Format("2006-01-02 15:04 -07:00")
 		for object, want := range map[string]string{
-			"budget/team-a": "its enforcement is alert_only", "budget/freezes": "its grace period lasts until " + grace + ", and then its enforcement is freeze",
+			"budget/team-a":  "its enforcement is alert_only",
+			"budget/freezes": "its grace period lasts until " + grace + ", and then its enforcement is freeze",
 		} {
 			if got := summaries[object]; !strings.Contains(got, used+" of 4.000 GPU-hours are used") || !strings.Contains(got, want) {
 				t.Errorf("the alert of %s is %q, want %s GPU-hours and %q", object, got, used, want)

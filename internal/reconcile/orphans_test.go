@@ -44,7 +44,8 @@ func TestALostRecordIsReported(t *testing.T) {
 				t.Errorf("%s, run %d: status reports no trouble", record, run+1)
 			}
 			warnings := map[string][]string{
-				"status": status.Warnings.Texts(), "run": g.run(reconcile.RunOptions{}).Warnings.Texts(), "dry run": g.run(reconcile.RunOptions{DryRun: true}).Warnings.Texts(),
+				"status": status.Warnings.Texts(), "run": g.run(reconcile.RunOptions{}).Warnings.Texts(),
+				"dry run": g.run(reconcile.RunOptions{DryRun: true}).Warnings.Texts(),
 			}
 			for of, list := range warnings {
 				wantOneWarning(t, of+" without "+record, list, want)

@@ -36,7 +36,8 @@ func TestStatusTellsWhatTheLastRunFailedWith(t *testing.T) {
 	if _, err := d.Runner().Run(context.Background(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if b := look(); b.Failing == nil || b.Failing.Error.Message != "the cluster cannot be reached: get namespaces kube-system: connection refused" || b.Outcome != outcome.Done {
+	const unreachable = "the cluster cannot be reached: get namespaces kube-system: connection refused"
+	if b := look(); b.Failing == nil || b.Failing.Error.Message != unreachable || b.Outcome != outcome.Done {
 		t.Errorf("after a run that failed: %v, %s", b.Failing, b.Outcome)
 	}
 	delete(d.Cluster.Failing, "UID")

@@ -11,6 +11,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -50,7 +51,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 	failing := status.Budgets[0].Failing
 	want := &declaration.Failing{Since: first, Runs: 3, LastAt: last, Error: history.Error{
 		Class: "authorization", Message: "the cluster cannot be reached: forbidden", Remedy: "Use valid credentials with this permission.",
-	}}
+	}, Reason: reason.ClusterUnreachable("forbidden")}
 	if diff := cmp.Diff(want, failing); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

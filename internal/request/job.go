@@ -128,14 +128,14 @@ type JobList struct {
 	// The jobs.
 	Jobs []Job `json:"jobs"`
 	// Jobs that cannot be read.
-	Warnings []string `json:"warnings"`
+	Warnings reason.Reasons `json:"warnings"`
 }
 
 // NewJobList returns a list of jobs. The errors are about jobs that cannot be read.
 func NewJobList(jobs []Job, unreadable ...error) JobList {
-	list := JobList{SchemaVersion: 1, Jobs: append([]Job{}, jobs...), Warnings: []string{}}
+	list := JobList{SchemaVersion: 1, Jobs: append([]Job{}, jobs...), Warnings: reason.Reasons{}}
 	for _, err := range unreadable {
-		list.Warnings = append(list.Warnings, err.Error())
+		list.Warnings = append(list.Warnings, reason.Explain(err))
 	}
 	return list
 }

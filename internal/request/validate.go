@@ -149,7 +149,7 @@ type InvalidError struct{ Problems []problem.Problem }
 func (e *InvalidError) Error() string {
 	texts := make([]string, len(e.Problems))
 	for n, p := range e.Problems {
-		texts[n] = p.String()
+		texts[n] = strings.TrimSuffix(p.String(), ".")
 	}
 	return fmt.Sprintf("invalid request: %s", strings.Join(texts, "; "))
 }

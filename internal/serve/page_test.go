@@ -197,7 +197,7 @@ func TestATokenOpensPagesAndNotTheAPI(t *testing.T) {
 func TestAnEmptyStoreHasAPage(t *testing.T) {
 	t.Parallel()
 	h := handler(reconciletest.NewFixture(t).Process())
-	wantIn(t, page(t, h, "/"), "There are no pools and no budgets")
+	wantIn(t, page(t, h, "/"), "There is nothing here")
 	wantIn(t, page(t, h, "/history"), "There are no events.")
 	wantIn(t, page(t, h, "/teams/ml"), "No budget or stock pool of the namespace ml")
 }

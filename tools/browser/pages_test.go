@@ -185,7 +185,7 @@ func TestEmptyStore(t *testing.T) {
 	url := start(t, reconciletest.NewFixture(t).Process(), access.Operator{})
 	tab, s := open(t, chromium(t), url+"/", look{1280, false, true})
 	s.verify(t)
-	if text := value[string](t, tab, `document.querySelector("main").innerText`); !strings.Contains(text, "There are no pools and no budgets") {
+	if text := value[string](t, tab, `document.querySelector("main").innerText`); !strings.Contains(text, "There is nothing here") {
 		t.Error(text)
 	}
 }

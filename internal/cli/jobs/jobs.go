@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context, args []string) error {
 	}
 	list := request.NewJobList(all, unreadable...)
 	if !o.session.JSON() {
-		for _, text := range list.Warnings {
+		for _, text := range list.Warnings.Texts() {
 			o.session.Warn(text)
 		}
 	}

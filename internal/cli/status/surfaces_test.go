@@ -55,11 +55,13 @@ func shop(t *testing.T) *site {
 	d := reconciletest.NewFixture(t)
 	for n, team := range []string{"ml", "web"} {
 		d.Declare(func(b *budget.Declaration) {
-			b.Name, b.Selector, b.GPUHours, b.Window, b.Period, b.TimeZone = "of-"+team, budget.Selector{Namespaces: []string{team}}, "30", "", "month", "Asia/Shanghai"
+			b.Name, b.Selector, b.GPUHours = "of-"+team, budget.Selector{Namespaces: []string{team}}, "30"
+			b.Window, b.Period, b.TimeZone = "", "month", "Asia/Shanghai"
 		})
 		for of := range 2 {
 			pool := stockpool.Declaration{
-				Name: fmt.Sprint("pool-", of), Namespace: team, SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi", GPU: 1, Replicas: 1,
+				Name: fmt.Sprint("pool-", of), Namespace: team, SpecName: "g1.1", Image: "registry.example.com/team/runtime:1", Memory: "16Gi",
+				GPU: 1, Replicas: 1,
 				AllocatedSelector: "session",
 			}
 			if _, err := d.Process().StockPools().Create(t.Context(), pool.WithDefaults(), 0); err != nil {
@@ -256,7 +258,8 @@ func TestTenantsReadNothingForOperators(t *testing.T) {
 	s := shop(t)
 	s.measured(61 * time.Minute)
 	paths := []string{
-		"/", "/budgets", "/spotpools", "/stockpools", "/teams", "/budgets/of-ml", "/budgets/of-ml/decisions", "/budgets/shared", "/teams/ml", "/stockpools/ml/pool-0",
+		"/", "/budgets", "/spotpools", "/stockpools", "/teams", "/budgets/of-ml", "/budgets/of-ml/decisions", "/budgets/shared", "/teams/ml",
+		"/stockpools/ml/pool-0",
 		"/stockpools/ml/pool-0/decisions", "/history?since=35d", "/budget", "/api/v1/spotpools",
 	}
 	verify := func() {

@@ -13,7 +13,9 @@ import (
 func csvText(pods []usage.Pod, listed usage.Listed) string {
 	rows := [][]string{{"uid", "namespace", "name", "gpus", "start", "end", "end_source", "gpu_hours", "unconfirmed_gpu_hours"}}
 	if listed.By != "" {
-		rows = [][]string{{"name", "tracked_pods", "active_pods", "burn_rate_gpus", "gpu_hours", "estimated_gpu_hours", "milli_gpu_seconds", "unconfirmed_gpu_hours"}}
+		rows = [][]string{{
+			"name", "tracked_pods", "active_pods", "burn_rate_gpus", "gpu_hours", "estimated_gpu_hours", "milli_gpu_seconds", "unconfirmed_gpu_hours",
+		}}
 	}
 	for _, g := range listed.Groups {
 		rows = append(rows, []string{

@@ -140,21 +140,21 @@ func untrusted(err error) reason.Reason {
 }
 
 // For returns the budget as a reader of it may see it. Usage of an earlier declaration may count pods of other namespaces.
-func (b Description) For(reader reason.Renderer) Description {
-	b.Report = b.Report.For(reader)
-	b.Failing, b.PassedOver, b.Deletion = b.Failing.For(reader), b.PassedOver.For(reader), b.Deletion.For(reader)
-	if b.Superseded && !reader.Whole() {
-		b.Observed, b.UsageReport, b.Effects, b.Paused, b.PausedLeftOut = false, nil, nil, nil, 0
+func (e Description) For(reader reason.Renderer) Description {
+	e.Report = e.Report.For(reader)
+	e.Failing, e.PassedOver, e.Deletion = e.Failing.For(reader), e.PassedOver.For(reader), e.Deletion.For(reader)
+	if e.Superseded && !reader.Whole() {
+		e.Observed, e.UsageReport, e.Effects, e.Paused, e.PausedLeftOut = false, nil, nil, nil, 0
 	}
-	if b.Why != nil {
-		why := *b.Why
+	if e.Why != nil {
+		why := *e.Why
 		why.Decisions, why.Next = slices.Clone(why.Decisions), reason.Each(why.Next, reader)
 		for n, r := range why.Decisions {
 			if d, of := r.Decision.(budget.Decision); of {
 				why.Decisions[n].Decision, why.Decisions[n].Error = d.For(reader), r.Error.For(reader)
 			}
 		}
-		b.Why = &why
+		e.Why = &why
 	}
-	return b
+	return e
 }

@@ -1,6 +1,7 @@
 package budgets_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestAProblemOfAPodLastsAsLongAsThePod(t *testing.T) {
 		end(d, uid)
 		d.Run()
 		r := d.Run()
-		if texts := append(r.Warnings, r.Budgets[len(r.Budgets)-1].Warnings...); len(texts) > 0 {
+		if texts := slices.Concat(r.Warnings, r.Budgets[len(r.Budgets)-1].Warnings); len(texts) > 0 {
 			t.Errorf("%s, and a run warns %q", name, texts)
 		}
 	}

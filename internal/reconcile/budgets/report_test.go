@@ -104,7 +104,8 @@ func TestUnconfirmedUsageContradictsNothing(t *testing.T) {
 	b := r.Budgets[0]
 	if *b.UsedPercent != 20 || *b.RemainingGPUHours != "8.000" || b.ByNamespace["ml"] != "2.000" || b.UnconfirmedGPUHours != "18.000" || len(b.Fired) > 0 ||
 		state.Join(b.States()) != "WithinLimit" {
-		t.Errorf("%d%% used, %s left, by namespace %v, %s unconfirmed, fired %d, %s", *b.UsedPercent, *b.RemainingGPUHours, b.ByNamespace, b.UnconfirmedGPUHours,
+		t.Errorf("%d%% used, %s left, by namespace %v, %s unconfirmed, fired %d, %s", *b.UsedPercent, *b.RemainingGPUHours, b.ByNamespace,
+			b.UnconfirmedGPUHours,
 			b.Fired, state.Join(b.States()))
 	}
 	if texts := b.Warnings.Texts(); len(texts) != 1 || !strings.Contains(texts[0], "With them, 20.000 of 10.000 GPU-hours would be used") {

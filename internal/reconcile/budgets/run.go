@@ -124,7 +124,7 @@ func (k *kind) Unprocessed(t target, e loop.Ending) Report {
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.Declaration, Report], loop.Schedule, error) {
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the cluster cannot be reached: %w", err)
+		return nil, nil, &reason.Error{Reason: reason.ClusterUnreachable(reason.Failure(err)), Err: err}
 	}
 	list, own := make([]loop.Work[budget.Declaration, Report], len(targets)), make([]*work, len(targets))
 	works := map[string]*work{}

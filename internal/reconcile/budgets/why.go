@@ -83,7 +83,7 @@ func (e *Description) Update(r Report, decisions []outcome.Result) {
 		return
 	}
 	for _, g := range r.Grants {
-		e.Next = append(e.Next, Step{g.Until, reason.NextGrantEnds(reason.Amount(g.GPUHours), reason.NewForeign(g.Who))})
+		e.Next = append(e.Next, Step{g.Until, reason.NextGrantEnds(reason.Amount(g.GPUHours))})
 	}
 	exceeded := u.Exceeded != nil && *u.Exceeded
 	if exceeded && r.EnforceAt != nil && r.EnforceAt.After(u.AsOf) {

@@ -336,7 +336,8 @@ func TestADeletionLeavesWhatTerraformAdopted(t *testing.T) {
 	}
 	d.Run()
 	job = d.is(job.ID, request.Failed)
-	if r := d.recorded(); r.Value.Phase != "active" || d.Cluster.Deployment(key) == nil || !strings.Contains(job.Error.Message, "gpupool_stock_pool, name g1") ||
+	if r := d.recorded(); r.Value.Phase != "active" || d.Cluster.Deployment(key) == nil ||
+		!strings.Contains(job.Error.Message, "gpupool_stock_pool, name g1") ||
 		len(job.Reasons) != 1 || job.Reasons[0].Code != "managed_by_terraform" {
 		t.Errorf("the job: %+v, and the record %+v", job, r.Value)
 	}

@@ -229,7 +229,8 @@ func TestDeletionByTheRecord(t *testing.T) {
 	if d := record.NewDeletion(declaration.Active, noon, reason.DeletionKeeps()); d != nil {
 		t.Errorf("active, its deletion is %s", d)
 	}
-	if d := record.NewDeletion(declaration.Deleting, noon, reason.DeletionKeeps()); d == nil || !strings.Contains(d.String(), "the next run keeps") || !d.Since.Equal(noon) {
+	if d := record.NewDeletion(declaration.Deleting, noon, reason.DeletionKeeps()); d == nil ||
+		!strings.Contains(d.String(), "the next run keeps") || !d.Since.Equal(noon) {
 		t.Errorf("its deletion is %v", d)
 	}
 }

@@ -332,7 +332,9 @@ func TestUnreportedEventsAreNotConfirmed(t *testing.T) {
 		var o record.Outbox
 		var warnings []string
 		o.Note(event)
-		added := tt.k.ReportAfter(t.Context(), &o, func() time.Time { return noon }, func(list ...reason.Reason) { warnings = append(warnings, reason.Reasons(list).Texts()...) })
+		added := tt.k.ReportAfter(t.Context(), &o, func() time.Time { return noon }, func(list ...reason.Reason) {
+			warnings = append(warnings, reason.Reasons(list).Texts()...)
+		})
 		if o.Has(event) != tt.has || (added.Unreported == 0) != tt.has || (len(warnings) == 0) != tt.has {
 			t.Errorf("reported %t, want %t: %+v, %q", o.Has(event), tt.has, added, warnings)
 		}

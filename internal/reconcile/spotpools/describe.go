@@ -183,14 +183,14 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 }
 
 // For returns the pool as a reader of it may see it.
-func (s Description) For(reader reason.Renderer) Description {
-	s.Report = s.Report.For(reader)
-	s.Failing, s.PassedOver, s.Deletion = s.Failing.For(reader), s.PassedOver.For(reader), s.Deletion.For(reader)
-	s.Decisions, s.Machines = reason.Each(s.Decisions, reader), reason.Each(s.Machines, reader)
-	if s.Why != nil {
-		why := *s.Why
+func (d Description) For(reader reason.Renderer) Description {
+	d.Report = d.Report.For(reader)
+	d.Failing, d.PassedOver, d.Deletion = d.Failing.For(reader), d.PassedOver.For(reader), d.Deletion.For(reader)
+	d.Decisions, d.Machines = reason.Each(d.Decisions, reader), reason.Each(d.Machines, reader)
+	if d.Why != nil {
+		why := *d.Why
 		why.Offerings, why.Standings = reason.Each(why.Offerings, reader), reason.Each(why.Standings, reader)
-		s.Why = &why
+		d.Why = &why
 	}
-	return s
+	return d
 }

@@ -32,7 +32,6 @@ func (o *cloudObserver) remainingInstances(ctx context.Context, d spotpool.Decla
 	return left, nil
 }
 
-// remainingWarning warns of instances of a destroyed pool.
 // FindRemaining searches for instances of a recently destroyed pool, and records when it found
 // some. It ignores tombstones of other kinds, and of pools that have a record again.
 func (r *Run) FindRemaining(ctx context.Context, t record.Document[declaration.Tombstone]) error {

@@ -86,7 +86,7 @@ func (g *GateReport) For(reader reason.Renderer) *GateReport {
 	if g == nil || reader.SeesObject(reason.Object("budget/"+g.Budget)) {
 		return g
 	}
-	return &GateReport{Budget: reader.Hide(g.Budget), Closed: g.Closed, Reason: reader.Redact(g.Reason)}
+	return &GateReport{Closed: g.Closed, Reason: reader.Redact(g.Reason)}
 }
 
 // PlanDeletion turns a deletion that was completed on a draft into a planned one.

@@ -168,25 +168,25 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 }
 
 // For returns the stock pool as a reader of it may see it.
-func (o Description) For(reader reason.Renderer) Description {
-	o.Report, o.Arguments = o.Report.For(reader), o.Arguments.For(reader)
-	o.Failing, o.PassedOver, o.Deletion = o.Failing.For(reader), o.PassedOver.For(reader), o.Deletion.For(reader)
-	o.Decisions = reason.Each(o.Decisions, reader)
-	if o.Why != nil {
-		why := *o.Why
+func (d Description) For(reader reason.Renderer) Description {
+	d.Report, d.Arguments = d.Report.For(reader), d.Arguments.For(reader)
+	d.Failing, d.PassedOver, d.Deletion = d.Failing.For(reader), d.PassedOver.For(reader), d.Deletion.For(reader)
+	d.Decisions = reason.Each(d.Decisions, reader)
+	if d.Why != nil {
+		why := *d.Why
 		why.Declared, why.Standings = why.Declared.For(reader), reason.Each(why.Standings, reader)
 		why.Budgets = reason.Each(slices.DeleteFunc(slices.Clone(why.Budgets), func(c decide.Cover) bool {
 			return !reader.SeesObject(reason.Object("budget/" + c.Budget))
 		}), reader)
-		o.Why = &why
+		d.Why = &why
 	}
-	return o
+	return d
 }
 
 // For returns the arguments as a reader of the stock pool may see them.
 func (d Declared) For(reader reason.Renderer) Declared {
 	if d.Budget != "" && !reader.SeesObject(reason.Object("budget/"+d.Budget)) {
-		d.Budget = reader.Hide(d.Budget)
+		d.Budget = ""
 	}
 	return d
 }

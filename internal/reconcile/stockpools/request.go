@@ -51,6 +51,11 @@ func (f *Flow) Request(ctx context.Context, d stockpool.Declaration, check func(
 	})
 }
 
+// notCreated refuses a request for a reason of the cluster or of a budget.
+func notCreated(d stockpool.Declaration, err error) error {
+	return &exception.RefusedError{Err: &reason.Error{Reason: reason.NotCreated(reason.Object(d.Object()), reason.Explain(err)), Err: err}}
+}
+
 // recordRequest records a requested stock pool, unless the cluster or a budget refuses it.
 func (c connection) recordRequest(ctx context.Context, r stored, d stockpool.Declaration) error {
 	p, err := c.newPass(ctx, r, d)
@@ -61,12 +66,12 @@ func (c connection) recordRequest(ctx context.Context, r stored, d stockpool.Dec
 		if !p.observation.Known() { // it could not be observed
 			return err
 		}
-		return exception.Refuse("%s is not created: %w", d.Object(), err)
+		return notCreated(d, err)
 	}
 	if err := p.undeclared(ctx); err != nil {
 		var undeclared *record.UndeclaredError
 		if errors.As(err, &undeclared) {
-			return exception.Refuse("%s is not created: %w", d.Object(), err)
+			return notCreated(d, err)
 		}
 		return err
 	}

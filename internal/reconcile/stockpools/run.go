@@ -2,7 +2,6 @@ package stockpools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/loop"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -121,7 +121,7 @@ func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Obse
 		return c, all, err
 	}
 	if c, _, err = k.flow.connect(ctx); err != nil {
-		return c, all, fmt.Errorf("the cluster cannot be reached: %w", err)
+		return c, all, &reason.Error{Reason: reason.ClusterUnreachable(reason.Failure(err)), Err: err}
 	}
 	all, err = c.cluster.Stock(ctx)
 	return c, all, err

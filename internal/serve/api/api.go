@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/jobs"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
 
@@ -77,7 +78,7 @@ func get[I, T any](a *api, path, id, summary string, read func(ctx context.Conte
 		defer cancel()
 		value, err := read(ctx, in)
 		if err != nil {
-			return nil, problemOf(err)
+			return nil, problemOf(ctx, err)
 		}
 		return &answer[T]{value}, nil
 	})
@@ -96,8 +97,9 @@ type notFoundError struct{ object string }
 
 func (e *notFoundError) Error() string { return e.object + " does not exist, or you may not read it" }
 
-// problemOf returns the response to an error, by RFC 9457; nil without an error.
-func problemOf(err error) error {
+// problemOf returns the response to an error, by RFC 9457; nil without an error. Errors of a store, a cluster or a cloud
+// have paths and addresses, which are for readers of the whole installation.
+func problemOf(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -116,6 +118,9 @@ func problemOf(err error) error {
 		return huma.Error404NotFound(err.Error())
 	case errors.Is(err, snapshot.ErrBusy):
 		return huma.Error503ServiceUnavailable(snapshot.ErrBusy.Error())
+	}
+	if all, failed := access.UserOf(ctx).SeesAll(ctx); failed != nil || !all {
+		return huma.Error503ServiceUnavailable("the state cannot be read now: try again in a minute")
 	}
 	return huma.Error503ServiceUnavailable(err.Error())
 }

@@ -14,14 +14,14 @@ import (
 func (r *Reader) Limits(ctx context.Context, namespace string) (list [][]state.State, err error) {
 	v, err := r.view(ctx)
 	if err != nil || v.all {
-		return nil, problemOf(err)
+		return nil, problemOf(ctx, err)
 	}
 	if sees, err := v.user.Allows(ctx, access.Get, access.Budgets, namespace); err != nil || !sees {
-		return nil, problemOf(err)
+		return nil, problemOf(ctx, err)
 	}
 	status, err := r.Source.Status(ctx, snapshot.All)
 	if err != nil {
-		return nil, problemOf(err)
+		return nil, problemOf(ctx, err)
 	}
 	for _, b := range status.Budgets {
 		if !page.Covers(b, namespace) || !b.IsExceeded() && len(b.Enforcement()) == 0 {
@@ -29,7 +29,7 @@ func (r *Reader) Limits(ctx context.Context, namespace string) (list [][]state.S
 		}
 		sees, err := v.sees(ctx, b.Summary().Object())
 		if err != nil {
-			return nil, problemOf(err)
+			return nil, problemOf(ctx, err)
 		}
 		if !sees {
 			list = append(list, b.State)

@@ -31,20 +31,20 @@ type overviewOf struct{ user *access.User }
 func (r *Reader) Overview(ctx context.Context) (reconcile.StatusReport, error) {
 	s, err := r.Source.Shared(ctx, snapshot.All)
 	if err != nil {
-		return reconcile.StatusReport{}, problemOf(err)
+		return reconcile.StatusReport{}, problemOf(ctx, err)
 	}
 	v, err := r.view(ctx)
 	if err != nil || v.all {
-		return s.StatusReport, problemOf(err)
+		return s.StatusReport, problemOf(ctx, err)
 	}
 	report, err := snapshot.Derive(s, overviewOf{v.user}, func(s *snapshot.Status) (reconcile.StatusReport, error) { return visible(ctx, v, s.StatusReport) })
-	return report, problemOf(err)
+	return report, problemOf(ctx, err)
 }
 
 // Explain explains an object.
 func (r *Reader) Explain(ctx context.Context, object string) (reconcile.Explanation, error) {
 	x, err := r.explain(ctx, object)
-	return x, problemOf(err)
+	return x, problemOf(ctx, err)
 }
 
 // Events returns events.
@@ -57,17 +57,17 @@ func (r *Reader) Events(ctx context.Context, q page.EventQuery) (eventlog.Report
 		in.Kind = []string{q.Kind}
 	}
 	report, err := r.events(ctx, in, q.Objects)
-	return report, problemOf(err)
+	return report, problemOf(ctx, err)
 }
 
 // Jobs returns the requests that the user may read, the latest first.
 func (r *Reader) Jobs(ctx context.Context) (request.JobList, error) {
 	all, unreadable, err := r.Source.Jobs(ctx)
 	if err != nil {
-		return request.JobList{}, problemOf(err)
+		return request.JobList{}, problemOf(ctx, err)
 	}
 	list, err := r.visibleJobs(ctx, all, unreadable)
-	return list, problemOf(err)
+	return list, problemOf(ctx, err)
 }
 
 // ownersAtMost is the most owners of pods that a page lists.
@@ -77,16 +77,16 @@ const ownersAtMost = 20
 func (r *Reader) BudgetUsage(ctx context.Context, b budgets.Description) (page.BudgetUsage, error) {
 	v, err := r.viewOf(ctx, b.Summary().Object())
 	if err != nil {
-		return page.BudgetUsage{}, problemOf(err)
+		return page.BudgetUsage{}, problemOf(ctx, err)
 	}
 	recorded, err := r.Source.Recorded(ctx, v.user.Name, b.Name, fmt.Sprint(b.UID, b.AsOf, *b.UsageReport.LimitGPUHours))
 	if err != nil {
-		return page.BudgetUsage{}, problemOf(err)
+		return page.BudgetUsage{}, problemOf(ctx, err)
 	}
 	report, err := visible(ctx, v, usage.NewReport(recorded.LiveUsage, usage.Listing{By: usage.ByOwner, Top: ownersAtMost}.WithDefaults()))
 	of := page.BudgetUsage{Report: report, Course: recorded.Course, Limit: recorded.Usage.Limit}
 	of.Unowned, of.Ended = pods(recorded.LiveUsage)
-	return of, problemOf(err)
+	return of, problemOf(ctx, err)
 }
 
 // pods returns the names of pods without an owner, those with the most usage first, and the pods that ended, the

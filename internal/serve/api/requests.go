@@ -105,7 +105,7 @@ func (a *api) addRequests() {
 		in *jobID) (*answer[request.Job], error) {
 		job, err := a.cancel(ctx, in.ID)
 		if err != nil {
-			return nil, problemOf(err)
+			return nil, problemOf(ctx, err)
 		}
 		return &answer[request.Job]{job}, nil
 	})
@@ -135,7 +135,7 @@ func change[I, O any](a *api, method, path, id, summary string, do func(ctx cont
 	huma.Register(a.API, o, func(ctx context.Context, in *I) (*O, error) {
 		job, err := do(ctx, in)
 		if err != nil {
-			return nil, problemOf(err)
+			return nil, problemOf(ctx, err)
 		}
 		return job, nil
 	})

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"maps"
 	"os"
@@ -21,6 +23,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/request"
+	"github.com/gpupool/terraform-provider-gpupool/internal/serve/access"
 )
 
 var update = flag.Bool("update", false, "write the list of shown texts")
@@ -137,4 +140,23 @@ func fill(v reflect.Value, path string, depth int) {
 			}
 		}
 	}
+}
+
+// TestErrorsOfTheStoreAreForReadersOfEverything, since they have paths and addresses.
+func TestErrorsOfTheStoreAreForReadersOfEverything(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("open /var/lib/gpupool: permission denied")
+	for rights, shown := range map[access.Rights]bool{rightsIn("ml"): false, rightsIn(""): true} {
+		ctx := access.WithUser(t.Context(), &access.User{Rights: rights})
+		if err := problemOf(ctx, failed); strings.Contains(err.Error(), "/var/lib") != shown {
+			t.Errorf("with rights in %q: %v", rights, err)
+		}
+	}
+}
+
+// rightsIn has the rights of a user of one namespace, or of all.
+type rightsIn string
+
+func (r rightsIn) Allow(_ context.Context, q access.Question) (bool, error) {
+	return r == "" || q.Namespace == string(r), nil
 }

@@ -55,7 +55,7 @@ func (v view) requests(ctx context.Context, fits func(job) bool) (r requests, er
 		return r, err
 	}
 	if r.Tenant = v.tenant; !v.tenant {
-		r.Warnings = list.Warnings
+		r.Warnings = list.Warnings.Texts()
 	}
 	for _, one := range list.Jobs {
 		j := job{Job: one, why: v.why(one.Reasons, one.Error), Link: linkOf(one.Object)}
