@@ -17,7 +17,7 @@ var (
 	EventsWithoutLine = one[Count]("events_without_line", Warning, "events left out: {left_out}; gpupool history lists them", "")
 )
 
-// What happened to an object, in a message.
+// These say in a message what happened to an object.
 var (
 	ThresholdReached = one[Count]("threshold_reached", Warning, "alert threshold reached: {percent}%", "")
 	// EventError has what a cloud, a cluster or a disk said, with its code.

@@ -11,7 +11,7 @@ func Explain(err error) Reason {
 	return Unexplained(Failure(err))
 }
 
-// What a run, or a look at the store, could not read or write.
+// These say that a run, or a look at the store, could not read or write something.
 var (
 	ClusterUnreachable   = one[Foreign]("cluster_unreachable", Warning, "the cluster cannot be reached: {error}", "")
 	OrphansUnsearched    = one[Foreign]("orphans_unsearched", Warning, "instances and workloads of lost records were not searched: {error}", "")
@@ -29,7 +29,7 @@ var (
 	AsOfLastRun = one[Foreign]("as_of_last_run", Warning, "as of the last run, {warning}", "")
 )
 
-// What is left in the cloud or in the store of an object without a record.
+// These say that an object without a record has left something.
 var (
 	InstancesRemain = four[Object, Instant, Names, Word]("instances_remain", Warning,
 		"{pool} was destroyed at {at}, and {instances} still {instances:has|have} its uid {uid} and {instances:costs|cost} money",
@@ -55,7 +55,7 @@ var (
 	Unmanaged           = none("unmanaged", "no run manages it")
 )
 
-// What of a Terraform state a run takes over.
+// These say which objects of a Terraform state a run takes over.
 var (
 	StateTainted = one[Foreign]("state_tainted", Warning, "{address} is tainted: the next terraform apply replaces it", "")
 	StateOlder   = three[Foreign, Count, Count]("state_older", Warning,
@@ -68,7 +68,7 @@ var (
 		"{address} is left out: the store {store} has no record of it. No Terraform state has its address and secret", "Run terraform apply with this store")
 )
 
-// What the history lacks.
+// These say that the history lacks something.
 var (
 	HistoryLacks    = three[Word, Count, Foreign]("history_lacks", Warning, "the history lacks events of {day} ({events}): {error}", "")
 	HistoryUntidied = one[Foreign]("history_untidied", Warning, "the history could not be tidied: {error}", "")
@@ -80,7 +80,7 @@ var (
 		"{object}: the history lacks {events} of its events, since a run was cut short before it wrote them, and {document} keeps {most}", "")
 )
 
-// What the next run does about a request.
+// These say that the next run continues a request.
 var (
 	JobContinues = two[Word, Foreign]("job_continues", Warning, "the next run continues with job/{job} and later ones: {error}", "")
 	JobRepeated  = three[Word, Object, Foreign]("job_repeated", Warning, "the next run repeats job/{job} ({object}): {error}", "")
@@ -88,7 +88,7 @@ var (
 	JobWithdrawn = three[Word, Object, Foreign]("job_withdrawn", Warning, "the next run withdraws job/{job} ({object}): {error}", "")
 )
 
-// What a notification does not deliver.
+// These say that a notification does not deliver something.
 var (
 	NothingSent       = one[Foreign]("nothing_sent", Warning, "no notifications are sent: {error}", "")
 	NotSent           = two[Object, Foreign]("not_sent", Warning, "{notification}: nothing is sent: {error}", "")

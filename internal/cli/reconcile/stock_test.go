@@ -108,7 +108,7 @@ func TestOnlyReadyStockPoolsAreInSync(t *testing.T) {
 	}
 }
 
-// TestRunsAndStatusNameTheSameState of a stock pool whose pods are not as declared.
+// TestRunsAndStatusNameTheSameState of a stock pool whose pods are not ready.
 func TestRunsAndStatusNameTheSameState(t *testing.T) {
 	t.Parallel()
 	atMaximum := decide.Condition{Type: decide.Stocked, Status: "False", Reason: decide.AtMaximum}

@@ -195,8 +195,8 @@ func (s *site) surfaces(t *testing.T) map[string]facts {
 	return all
 }
 
-// TestSurfacesAgree reads the page of a budget and of a team, status and explain at one moment, near the limit, above it and
-// with a grant.
+// TestSurfacesAgree reads the page of a budget and of a team, status and explain at one moment. The budget is near its limit,
+// above it, or has a grant.
 func TestSurfacesAgree(t *testing.T) {
 	t.Parallel()
 	s := shop(t)

@@ -40,7 +40,7 @@ type UsageReport struct {
 	UnconfirmedGPUHours string `json:"unconfirmed_gpu_hours,omitempty"`
 	// The largest possible error of the usage, in either direction.
 	ErrorBoundGPUHours string `json:"error_bound_gpu_hours"`
-	// What the error consists of. Absent if there is none.
+	// The parts of the error. Absent if there is none.
 	ErrorBoundReason reason.Reason `json:"error_bound_reason,omitzero"`
 	// The observed part of the window until now, from 0 to 1.
 	Coverage json.Number `json:"coverage"`

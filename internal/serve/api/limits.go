@@ -9,8 +9,8 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve/snapshot"
 )
 
-// Limits returns the states of the budgets that limit pods of a namespace that the user may read, and that also count pods
-// that the user may not read. Their pods show it anyway; the names and numbers are others'.
+// Limits returns the states of budgets that limit pods of a namespace, and that the user may not read. The user may read
+// the namespace, whose pods show the effect anyway. The names and numbers are those of others.
 func (r *Reader) Limits(ctx context.Context, namespace string) (list [][]state.State, err error) {
 	v, err := r.view(ctx)
 	if err != nil || v.all {
