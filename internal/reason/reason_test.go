@@ -200,7 +200,8 @@ func TestNumbersOfAHiddenBudgetAreHidden(t *testing.T) {
 	t.Parallel()
 	tenant := Renderer{Sees: func(o Object) bool { return o == "budget/own" }}
 	at := Instant{Time: time.Unix(0, 0).UTC()}
-	if got, want := tenant.Text(BudgetUsedUp("budget/all", "0.211", "0.100", at)), "another budget is used up: … of … GPU-hours"; !strings.HasPrefix(got, want) {
+	got, want := tenant.Text(BudgetUsedUp("budget/all", "0.211", "0.100", at)), "another budget is used up: … of … GPU-hours"
+	if !strings.HasPrefix(got, want) {
 		t.Errorf("it says %q", got)
 	}
 	if got := tenant.Text(BudgetUsedUp("budget/own", "0.211", "0.100", at)); !strings.Contains(got, "0.211 of 0.100") {
