@@ -62,6 +62,9 @@ func (v *view) reader(ctx context.Context) reason.Renderer {
 func visible[T interface {
 	For(reader reason.Renderer) T
 }](ctx context.Context, v *view, response T) (T, error) {
+	if v.all {
+		return response, nil
+	}
 	seen := response.For(v.reader(ctx))
 	return seen, v.err
 }
