@@ -24,6 +24,21 @@ func (s *selection) effects() []budget.Effect {
 		e.StockPool = of.StockPool
 		list = append(list, e.After(s.previous.Effects, s.status.At))
 	}
+	return append(list, s.ending(list)...)
+}
+
+// ending returns the requested pauses whose last pods are about to be gone. They have no effect yet, and are in time.
+func (s *selection) ending(known []budget.Effect) (list []budget.Effect) {
+	for _, p := range s.leaving {
+		e := budget.NewEffect(budget.Pause, p.Of.Workload.String(), p.Of.Workload.UID, nil, s.status.At)
+		e.StockPool = p.Of.StockPool
+		if p.Of.Workload.Name == "" || !s.ends(p) || slices.ContainsFunc(known, e.Same) || slices.ContainsFunc(list, e.Same) {
+			continue
+		}
+		e = e.After(s.previous.Effects, s.status.At)
+		e.Phase = budget.Requested
+		list = append(list, e)
+	}
 	return list
 }
 

@@ -38,8 +38,10 @@ func TestAnEffectThatWasNotObservedIsNotDone(t *testing.T) {
 		t.Errorf("its pod runs, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
 	}
 	s.Pods[0].Deletion = ms(noon.Add(time.Minute))
-	if got := Decide(s, nil).Status; got.Effects != nil {
-		t.Errorf("its pod is about to be gone, and the effects are %v", got.Effects)
+	s.Previous.Effects[0].Since = noon.Add(-time.Hour)
+	got := Decide(s, nil).Status
+	if got.Enforced != nil || budget.CountEffects(got.Effects, budget.Pause, budget.Requested) != 1 || got.Effects[0].Pods != nil {
+		t.Errorf("its pod is about to be gone, %v is enforced, and the effects are %v", got.Enforced, got.Effects)
 	}
 }
 

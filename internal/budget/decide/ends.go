@@ -102,7 +102,8 @@ func (f requests) shown(e budget.Effect) bool {
 		return f.Owned && !f.unchanged(e)
 	}
 	pods, _ := f.withGPUs()
-	pods = append(pods, f.lingering()...)
+	leaving, lingering := f.terminating()
+	pods = slices.Concat(pods, leaving, lingering)
 	held := slices.ContainsFunc(f.own, func(p Paused) bool { return p.UID == e.UID && !p.Undone })
 	return f.Owned && held && !slices.ContainsFunc(pods, func(p budget.Pod) bool { return p.Of.Workload.UID == e.UID })
 }

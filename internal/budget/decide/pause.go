@@ -27,7 +27,7 @@ func pause(f *facts) (r result) {
 		s.withGPUs[p.Of.Workload.UID] = true
 		s.holding[p.Of.Workload.UID] = append(s.holding[p.Of.Workload.UID], p.String())
 	}
-	lingering := f.lingering()
+	leaving, lingering := f.terminating()
 	for _, p := range lingering {
 		// A deletion with a long grace period does not exempt the workload.
 		if p.Of.Workload.Name != "" && !s.spared[id(p.Of.Workload)] {
@@ -40,6 +40,7 @@ func pause(f *facts) (r result) {
 		s.consider(p)
 	}
 	s.await(lingering)
+	s.leaving = leaving
 	if n := len(s.loose); n > 0 {
 		r.warn(reason.NotPaused(reason.Count(n), sorted(s.loose)))
 	}
@@ -74,6 +75,7 @@ type selection struct {
 	holding  map[string][]string // pods with GPUs
 	// awaited has a pod of each workload whose pods were requested to terminate.
 	awaited map[string]budget.Pod
+	leaving []budget.Pod // deleted, and about to be gone
 	// missed are the workloads, and the pods without one, that the pause does not reach.
 	missed   map[string]missed
 	owners   []budget.Decision
@@ -175,10 +177,15 @@ func (s *selection) await(lingering []budget.Pod) {
 		}
 		uid := p.Of.Workload.UID
 		s.holding[uid] = append(s.holding[uid], p.String())
-		if p.Of.StockPool != "" || p.Of.Stopped && (s.ours[uid] || s.undone[uid]) {
+		if s.ends(p) {
 			s.awaited[uid] = p
 		}
 	}
+}
+
+// ends reports whether a terminating pod is one of a workload that was paused.
+func (s *selection) ends(p budget.Pod) bool {
+	return p.Of.StockPool != "" || p.Of.Stopped && (s.ours[p.Of.Workload.UID] || s.undone[p.Of.Workload.UID])
 }
 
 // outOfReach returns why a pod ends by no pause, and the workload or the pod that is left running. The reason

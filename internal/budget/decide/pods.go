@@ -21,15 +21,23 @@ type reach struct {
 func (f *reach) touchable() []budget.Pod {
 	withGPUs, _ := f.withGPUs()
 	waiting, _ := f.waiting()
-	return slices.Concat(withGPUs, waiting, f.lingering())
+	_, lingering := f.terminating()
+	return slices.Concat(withGPUs, waiting, lingering)
 }
 
-// lingering returns the deleted pods that hold GPUs for longer than max_grace_period, protected or
-// not: a workload with one is not paused.
-func (f *reach) lingering() []budget.Pod {
-	return slices.DeleteFunc(slices.Clone(f.Pods), func(p budget.Pod) bool {
-		return p.Deletion == 0 || f.leaves(p) || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.enforcedOn(p)
-	})
+// terminating returns the deleted pods that hold GPUs, protected or not: those about to be gone, and those that hold them
+// for longer than max_grace_period. A workload with one of the latter is not paused.
+func (f *reach) terminating() (leaving, lingering []budget.Pod) {
+	for _, p := range f.Pods {
+		switch {
+		case p.Deletion == 0 || p.Waits() || !p.End.Open() || p.MilliGPUs <= 0 || !f.enforcedOn(p):
+		case f.leaves(p):
+			leaving = append(leaving, p)
+		default:
+			lingering = append(lingering, p)
+		}
+	}
+	return leaving, lingering
 }
 
 // leaves reports whether a terminating pod is about to be gone: within the budget's max_grace_period,
