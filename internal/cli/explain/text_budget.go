@@ -16,10 +16,11 @@ import (
 // budget explains a budget.
 func (p *page) budget(e budgets.Description) {
 	p.Deletion(e.Deletion)
-	if e.UsageReport == nil {
-		p.say("no run has measured it yet")
-	} else {
+	switch {
+	case e.UsageReport != nil:
 		p.used(e)
+	case e.Error == nil:
+		p.say("no run has measured it yet")
 	}
 	p.Grants(e.Grants)
 	p.Add(terminal.Dim, "note: ", p.Texts(e.Messages)...)

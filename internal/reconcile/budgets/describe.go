@@ -92,9 +92,9 @@ func (k *kind) describe(d budget.Declaration, phase declaration.Phase, status re
 	unread = cmp.Or(unread, granted[d.UID].Err)
 	switch {
 	case status.Err != nil:
-		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Failed, Why: status.Err})
+		s.Report = unjudgedReport(d, granted.limit(d, k.flow.now()), loop.Ending{Became: outcome.Failed, Why: status.Err})
 	case status.Value.UID != d.UID:
-		s.Report = unjudgedReport(d, loop.Ending{Became: outcome.Skipped})
+		s.Report = unjudgedReport(d, granted.limit(d, k.flow.now()), loop.Ending{Became: outcome.Skipped})
 	default:
 		limited, ended := status.Value.LimitedAt(granted.of(d), k.flow.now())
 		s.Report = newReport(d, limited, loop.Ending{Became: outcome.Done})

@@ -107,12 +107,21 @@ type grants map[string]record.Excepted[declaration.Grants]
 
 func readGrants(ctx context.Context, k record.Repository) (grants, error) {
 	if k.Store == nil {
-		return nil, nil
+		return grants{}, nil
 	}
 	return record.Grants(k).All(ctx)
 }
 
 func (g grants) of(d budget.Declaration) budget.Grants { return g[d.UID].Value.Grants }
+
+// limit returns the present limit of a budget; nil if it is unknown.
+func (g grants) limit(d budget.Declaration, now time.Time) *string {
+	limit, err := d.Granted(g.of(d), now).Limit()
+	if err != nil || g == nil || g[d.UID].Err != nil {
+		return nil
+	}
+	return new(budget.Hours(limit))
+}
 
 // limited returns the declarations with their present limits.
 func (g grants) limited(list []budget.Declaration, now time.Time) []budget.Declaration {

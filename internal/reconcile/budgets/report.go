@@ -112,7 +112,7 @@ type Report struct {
 	TimeZone string `json:"time_zone,omitempty"`
 	// Whether the usage could be measured.
 	Observed bool `json:"observed"`
-	// The limit, with grants. Absent if the declaration cannot be read.
+	// The limit, with grants. Absent if the declaration or the grants cannot be read.
 	LimitGPUHours *string `json:"limit_gpu_hours,omitempty"`
 	// Absent if the usage could not be measured.
 	*UsageReport
@@ -198,12 +198,10 @@ func newReport(d budget.Declaration, s budget.Status, e loop.Ending) Report {
 	}
 }
 
-// unjudgedReport reports a budget without measured usage.
-func unjudgedReport(d budget.Declaration, e loop.Ending) Report {
-	report := Report{Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, Outcome: e.Became, Error: outcome.NewErrorReport(e.Why)}
-	if limit, err := d.Limit(); err == nil {
-		hours := budget.Hours(limit)
-		report.LimitGPUHours = &hours
+// unjudgedReport reports a budget without measured usage. Its limit is nil if the grants are unknown.
+func unjudgedReport(d budget.Declaration, limit *string, e loop.Ending) Report {
+	return Report{
+		Name: d.Name, UID: d.UID, Action: d.Enforce.Action, TimeZone: d.TimeZone, LimitGPUHours: limit,
+		Outcome: e.Became, Error: outcome.NewErrorReport(e.Why),
 	}
-	return report
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
@@ -38,6 +39,12 @@ func TestReportsNameTheLimit(t *testing.T) {
 			d.Cluster.Step(time.Hour)
 		}, "skipped", "12.500"},
 		"failed": {func(_ *testing.T, d *fixture) { d.Cluster.Failing["UID"] = errors.New("no") }, "failed", "12.500"},
+		"failed, with a grant": {func(t *testing.T, d *fixture) {
+			if _, err := d.Process().Budgets().Grant(t.Context(), "team-a", "10", exception.Request{For: time.Hour, Who: "ann", Why: "more"}); err != nil {
+				t.Fatal(err)
+			}
+			d.Cluster.Failing["UID"] = errors.New("no")
+		}, "failed", "22.500"},
 		"unreadable": {func(t *testing.T, d *fixture) {
 			key := store.Key{Kind: store.Budgets, Name: "team-a"}
 			doc, err := d.Store().Read(context.Background(), key)

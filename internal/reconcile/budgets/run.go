@@ -54,6 +54,7 @@ type kind struct {
 	unread   bool                     // some records could not be read or taken over
 	statuses map[string]budget.Status // that this run made, written or not, by the budget's name
 	measured measured
+	granted  grants // nil if they could not be read
 	// leftovers are warnings of objects that an older gpupool may have left in the cluster.
 	leftovers reason.Reasons
 }
@@ -116,12 +117,14 @@ func (k *kind) Unprocessed(t target, e loop.Ending) Report {
 	if d.Name = t.Key; t.Err == nil {
 		d = d.WithDefaults()
 	}
-	return unjudgedReport(d, stopped(e))
+	return unjudgedReport(d, k.granted.limit(d, k.flow.now()), stopped(e))
 }
 
 // Begin finishes deletions, updates the ledger, and only then judges the budgets of the cluster. Those
 // of other clusters fail.
 func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.Declaration, Report], loop.Schedule, error) {
+	var unread error
+	k.granted, unread = readGrants(ctx, k.flow.Repository)
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
 		return nil, nil, &reason.Error{Reason: reason.ClusterUnreachable(reason.Failure(err)), Err: err}
@@ -145,7 +148,10 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.
 	if len(ours) == 0 {
 		return list, loop.Parallel, nil
 	}
-	e, err := k.judgeAll(ctx, c, uid, ours, works)
+	var e *enforcer
+	if err = unread; err == nil {
+		e, err = k.judgeAll(ctx, c, uid, ours, works)
+	}
 	if err != nil {
 		if ctx.Err() != nil { // the cause of all other errors
 			err = context.Cause(ctx)
@@ -168,11 +174,7 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 	if err != nil {
 		return nil, err
 	}
-	granted, err := readGrants(ctx, k.flow.Repository)
-	if err != nil {
-		return nil, err
-	}
-	k.reportGrants(ctx, list, granted, b.Now())
+	k.reportGrants(ctx, list, k.granted, b.Now())
 	inForce := k.observeInForce(ctx, c, uid, b.Observation.Namespaces)
 	if slices.ContainsFunc(list, func(d budget.Declaration) bool { return freezes(d.Enforce) }) {
 		inForce.policy = c.FreezePolicy(ctx)
@@ -184,8 +186,8 @@ func (k *kind) judgeAll(ctx context.Context, c Cluster, uid string, list []budge
 		k.forgetStatuses(ctx, previous)
 	}
 	e := &enforcer{kind: k, cluster: c, books: b, inForce: inForce, declared: k.counted(uid, list), pausing: podPauses{}}
-	if e.judge(list, previous, granted, works); k.partial() {
-		e.bystanders = k.bystanders(uid, list, b, previous, granted, inForce)
+	if e.judge(list, previous, k.granted, works); k.partial() {
+		e.bystanders = k.bystanders(uid, list, b, previous, k.granted, inForce)
 	}
 	return e, nil
 }

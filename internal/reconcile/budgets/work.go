@@ -78,11 +78,15 @@ func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (
 	return loop.Done, nil
 }
 
+func (w *work) unjudged(e loop.Ending) Report {
+	return unjudgedReport(w.declaration, w.granted.limit(w.declaration, w.flow.now()), e)
+}
+
 // Report reports the budget, and writes its status if no turn did.
 func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
 	e = stopped(e)
 	if w.enforcer == nil {
-		report := unjudgedReport(w.declaration, e)
+		report := w.unjudged(e)
 		report.Messages, report.Deleted = w.messages, w.deleted
 		return report, nil
 	}
@@ -95,7 +99,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 		}
 	case errors.As(e.Why, &gone): // destroyed budgets leave no status
 		a.giveUp(ctx, e)
-		return unjudgedReport(w.declaration, e), a.results
+		return w.unjudged(e), a.results
 	default:
 		if e.Became == outcome.Failed {
 			a.failure = errors.Join(a.failure, e.Why)
