@@ -7,6 +7,7 @@ var (
 	TakesOver          = none("takes_over", "the declaration takes it over")
 	InterruptedCreated = none("interrupted_created", "an interrupted run created it")
 	NeverApplied       = none("never_applied", "the declaration was never applied")
+	NewDeployment      = none("new_deployment", "the declaration was not applied to its new Deployment yet")
 	InterruptedBegan   = none("interrupted_began", "an interrupted run began it")
 	DeclarationChanged = one[Count]("declaration_changed", Info, "its declaration changed (generation {generation})", "")
 	ScaledUp           = none("scaled_up", "it was scaled up")
@@ -14,7 +15,7 @@ var (
 	ScaledUpHeld       = none("scaled_up_held", "it was scaled up, although it may not grow")
 	ScaledDownHeld     = none("scaled_down_held", "it was scaled down and may not grow")
 	NoBudgetPauses     = none("no_budget_pauses", "no budget pauses it")
-	NoBudgetLimits     = none("no_budget_limits", "no budget limits it")
+	NoBudgetLimits     = none("no_budget_limits", "no budget keeps it from growing")
 	ReplicasAvailable  = two[Count, Count]("replicas_available", Info,
 		"{in_use} of its pods {in_use:is|are} in use, and {replicas} must be available", "")
 	ScalingDown = two[Count, Count]("scaling_down", Info, "scaling from {from} to {to} {to:pod|pods}", "")

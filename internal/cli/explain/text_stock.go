@@ -139,7 +139,7 @@ func (p *page) writers(list []drift.Writer) {
 			at = p.clock.At(w.At)
 		}
 		what := describe.FirstOf(w.Fields, fieldsAtMost)
-		if w.Manager == stockpool.FieldManager {
+		if w.Manager == stockpool.FieldManager && len(w.Fields) > fieldsAtMost {
 			what = "all declared fields"
 		}
 		t.Add(w.String(), at, what)

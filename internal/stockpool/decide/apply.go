@@ -58,6 +58,8 @@ func applyReasons(v View, t Tally) (stockpool.Kind, reason.Reasons) {
 		return stockpool.KindPause, reason.Reasons{reason.ScaledUp(), paused.Reason}
 	case paused != nil && was > 0: // first, even if the API server refuses the rest
 		return stockpool.KindPause, reason.Reasons{paused.Reason}
+	case j.Applied == "" && !j.SyncedAt.IsZero():
+		return stockpool.KindApply, append(reason.Reasons{reason.NewDeployment()}, held...)
 	case j.Applied == "":
 		return stockpool.KindApply, append(reason.Reasons{reason.NeverApplied()}, held...)
 	case t.begun:

@@ -151,6 +151,8 @@ func TestReasonsOfApplications(t *testing.T) {
 	}{
 		"its image changed": {steps: []func(*world){replicas(2), func(w *world) { w.declaration.Image += "2" }}, kind: stockpool.KindApply,
 			reasons: []string{"its declaration changed (generation 2)"}},
+		"its Deployment was deleted": {steps: []func(*world){func(w *world) { w.live, w.pods = nil, nil; w.do(w.decide(), alive) }},
+			kind: stockpool.KindApply, reasons: []string{"the declaration was not applied to its new Deployment yet"}},
 		"interrupted": {steps: []func(*world){replicas(3), func(w *world) { w.do(w.decide(), afterCall) }},
 			kind: stockpool.KindApply, reasons: []string{"an interrupted run began it"}},
 		"more are declared": {steps: []func(*world){replicas(3)}, kind: stockpool.KindScale, reasons: []string{"its declaration changed (generation 2)"}},
@@ -188,7 +190,7 @@ func TestReasonsOfApplications(t *testing.T) {
 		},
 		"no budget is used up any longer": {steps: []func(*world){covered(exceeded), replicas(5), func(w *world) { w.declaration.Image += "2" },
 			settle, covered()}, kind: stockpool.KindScale,
-			reasons: []string{"no budget limits it"}},
+			reasons: []string{"no budget keeps it from growing"}},
 		"a pod is taken": {pool: []func(*stockpool.Declaration){available}, steps: []func(*world){func(w *world) { w.pods[0].Labels["session"] = "x" }},
 			kind: stockpool.KindScale, reasons: []string{"1 of its pods is in use, and 2 must be available"}},
 		"two pods are taken": {pool: []func(*stockpool.Declaration){available},
