@@ -57,6 +57,24 @@ func (f Failures) Of(object string) *Failing {
 	return nil
 }
 
+// LastRuns is what the last runs did not do for an object.
+type LastRuns struct {
+	// The error of the last runs. What they measured is then older. Absent if the last one succeeded.
+	Failing *Failing `json:"failing,omitempty"`
+	// Why the last runs skipped the object, such as another process with its lock.
+	PassedOver *Failing `json:"passed_over,omitempty"`
+}
+
+// LastRuns returns how the last runs were for an object.
+func (s RunSummary) LastRuns(object string) LastRuns {
+	return LastRuns{s.Failing.Of(object), s.Skipped.Of(object)}
+}
+
+// For returns the errors as a reader of the object may see them.
+func (l LastRuns) For(reader reason.Renderer) LastRuns {
+	return LastRuns{l.Failing.For(reader), l.PassedOver.For(reader)}
+}
+
 // Failing is an object that failed in the last run, or in several runs in a row.
 type Failing struct {
 	// When the first of these runs began.

@@ -82,11 +82,6 @@ func (r StatusReport) Declarations() []outcome.Summary {
 	return slices.Concat(summaries(r.Budgets), summaries(r.SpotPools), summaries(r.StockPools))
 }
 
-// Declarations are the summaries of all that is explained.
-func (x Explanation) Declarations() []outcome.Summary {
-	return slices.Concat(summaries(x.Budgets), summaries(x.SpotPools), summaries(x.StockPools))
-}
-
 func summaries[R interface{ Summary() outcome.Summary }](reports []R) []outcome.Summary {
 	list := make([]outcome.Summary, len(reports))
 	for n, r := range reports {

@@ -97,18 +97,10 @@ func (r *Runner) StatusOf(ctx context.Context, kind string) (StatusReport, error
 }
 
 func (r *Runner) status(ctx context.Context, only string, names ...string) (StatusReport, error) {
-	report := StatusReport{
-		SchemaVersion: ReportSchemaVersion, At: r.world.Now().UTC(), Store: r.world.Store.String(),
-		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
-	}
 	one := r.begin(RunOptions{Names: names})
-	if err := one.read(ctx); err != nil {
+	report, err := one.describe(ctx, only, false)
+	if err != nil {
 		return report, err
-	}
-	for _, k := range one.kinds {
-		if only == "" || only == k.name {
-			k.describe(ctx, &report, false)
-		}
 	}
 	if len(names) == 0 && only == "" {
 		report.Orphans = one.warnOrphans(ctx)
@@ -117,18 +109,41 @@ func (r *Runner) status(ctx context.Context, only string, names ...string) (Stat
 			one.warnings.Warn(reason.NotificationsUnknown(reason.Failure(err)))
 		}
 		report.Notifications = list
-	}
-	if err := report.addLastRun(ctx, r.world.Store); err != nil {
-		report.LastRunLost = true
-		one.warnings.Warn(lostSummary(err))
-	}
-	if report.LastRun != nil && len(names) == 0 && only == "" {
-		for _, text := range report.LastRun.Leftovers {
-			one.warnings.Warn(reason.AsOfLastRun(reason.NewForeign(text)))
+		if report.LastRun != nil {
+			for _, text := range report.LastRun.Leftovers {
+				one.warnings.Warn(reason.AsOfLastRun(reason.NewForeign(text)))
+			}
 		}
 	}
 	report.Complete()
 	report.Warnings = one.warnings.List()
+	return report, nil
+}
+
+// describe describes the objects of one kind, or of all, and the last run. With why, it adds what decisions depend on.
+func (r *run) describe(ctx context.Context, only string, why bool) (StatusReport, error) {
+	w := r.runner.world
+	report := StatusReport{
+		SchemaVersion: ReportSchemaVersion, At: w.Now().UTC(), Store: w.Store.String(),
+		SpotPools: []spotpools.Description{}, Budgets: []budgets.Description{}, StockPools: []stockpools.Description{},
+	}
+	if err := r.read(ctx); err != nil {
+		return report, err
+	}
+	for _, k := range r.kinds {
+		if only == "" || only == k.name {
+			k.describe(ctx, &report, why)
+		}
+	}
+	if why && len(report.Budgets) > 0 && w.Cluster != nil {
+		if err := w.judgeNow(ctx, report.Budgets); err != nil {
+			return report, err
+		}
+	}
+	if err := report.addLastRun(ctx, w.Store); err != nil {
+		report.LastRunLost = true
+		r.warnings.Warn(lostSummary(err))
+	}
 	return report, nil
 }
 
@@ -178,18 +193,13 @@ func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
 		}
 	}
 	for n := range r.Budgets {
-		b := &r.Budgets[n]
-		b.Failing, b.PassedOver = summary.Failing.Of(b.Summary().Object()), summary.Skipped.Of(b.Summary().Object())
+		r.Budgets[n].LastRuns = summary.LastRuns(r.Budgets[n].Summary().Object())
 	}
 	for n := range r.SpotPools {
-		p := &r.SpotPools[n]
-		object := p.Summary().Object()
-		p.Failing, p.PassedOver = summary.Failing.Of(object), summary.Skipped.Of(object)
+		r.SpotPools[n].LastRuns = summary.LastRuns(r.SpotPools[n].Summary().Object())
 	}
 	for n := range r.StockPools {
-		p := &r.StockPools[n]
-		object := p.Summary().Object()
-		p.Failing, p.PassedOver = summary.Failing.Of(object), summary.Skipped.Of(object)
+		r.StockPools[n].LastRuns = summary.LastRuns(r.StockPools[n].Summary().Object())
 	}
 	return nil
 }

@@ -86,6 +86,13 @@ func (d *Details) Failing(clock terminal.Clock, f declaration.Failing) {
 	d.Remedy(f.Error.Remedy)
 }
 
+// PassedOver adds why the last runs skipped the object, if they did.
+func (d *Details) PassedOver(clock terminal.Clock, last *declaration.Failing) {
+	if last != nil {
+		d.Add(terminal.Yellow, "skipped: ", LastRuns(clock, *last)+": "+last.Error.Message)
+	}
+}
+
 // Failure adds an error with its label. The remedy gets its own line.
 func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
 	d.Add(c, label, withoutRemedy(message, remedy))

@@ -42,6 +42,7 @@ func (p *page) budget(e budgets.Description) {
 	if e.Failing != nil && (e.Error == nil || e.Error.Message != e.Failing.Error.Message) {
 		p.failing(e.Failing)
 	}
+	p.PassedOver(p.clock, e.PassedOver)
 	p.thresholds(e.Thresholds)
 	if u := e.UsageReport; u != nil {
 		p.who("NAMESPACE", u.ByNamespace)

@@ -34,6 +34,7 @@ func (p *page) pool(e spotpools.Description) {
 		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d below its minimum", e.Shortfall))
 	}
 	p.failing(e.Failing)
+	p.PassedOver(p.clock, e.PassedOver)
 	p.limits(e.Declared)
 	if e.Phase == declaration.Active {
 		p.gate(e.Gate)

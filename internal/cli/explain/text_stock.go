@@ -22,6 +22,7 @@ func (p *page) stock(e stockpools.Description) {
 		p.failure(e.Error)
 	}
 	p.failing(e.Failing)
+	p.PassedOver(p.clock, e.PassedOver)
 	p.declared(e)
 	if e.Status == nil {
 		return

@@ -96,7 +96,7 @@ func explainedStock() []stockpools.Description {
 // TestAStockPoolIsExplained, also to a person whose terminal is narrow.
 func TestAStockPoolIsExplained(t *testing.T) {
 	t.Parallel()
-	x := reconcile.Explanation{At: at, StockPools: explainedStock(), Events: []history.Event{
+	x := reconcile.Explanation{StatusReport: reconcile.StatusReport{At: at, StockPools: explainedStock()}, Events: []history.Event{
 		{
 			At: at.Add(-time.Hour), Kind: history.Scale, Object: "stock_pool/ml/g1",
 			Reasons:   reason.Reasons{reason.Scaled(1, 3), reason.DeclarationChanged(3)},

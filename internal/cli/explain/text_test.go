@@ -124,7 +124,7 @@ func TestOneGPUIsSingular(t *testing.T) {
 	t.Parallel()
 	e := exceededBudget()
 	e.ActivePods, e.BurnRateGPUs = 1, "1"
-	got := text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+	got := text(clitest.Plain, reconcile.Explanation{StatusReport: reconcile.StatusReport{At: at, Budgets: []budgets.Description{e}}}, time.Local)
 	if !strings.Contains(got, "\n  1 pod with 1 GPU now; 9 pods in the window\n") {
 		t.Errorf("got:\n%s", got)
 	}
@@ -132,16 +132,17 @@ func TestOneGPUIsSingular(t *testing.T) {
 
 // described has the states of the objects, as Explain sets them.
 func described(x reconcile.Explanation) reconcile.Explanation {
-	all := reconcile.StatusReport{SpotPools: x.SpotPools, Budgets: x.Budgets, StockPools: x.StockPools}
-	all.Complete()
+	x.Complete()
 	return x
 }
 
 func TestExplanationsForPeople(t *testing.T) {
 	t.Parallel()
 	x := reconcile.Explanation{
-		At: at, Store: "directory:.gpupool",
-		SpotPools: []spotpools.Description{shortPool(t)}, Budgets: []budgets.Description{exceededBudget()},
+		StatusReport: reconcile.StatusReport{
+			At: at, Store: "directory:.gpupool",
+			SpotPools: []spotpools.Description{shortPool(t)}, Budgets: []budgets.Description{exceededBudget()},
+		},
 		Events: []history.Event{
 			{
 				At: at.Add(-time.Hour), Kind: history.Kind("evict"), Object: "budget/team-a", Pods: []history.Identity{{Namespace: "ml", Name: "train-1"}},
@@ -158,7 +159,9 @@ func TestExplanationsForPeople(t *testing.T) {
 		},
 	}
 	clitest.Golden(t, "explain.txt", text(clitest.Plain, described(x), time.Local))
-	nodes := reconcile.Explanation{At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t), Events: []history.Event{
+	nodes := reconcile.Explanation{StatusReport: reconcile.StatusReport{
+		At: clitest.At, Store: "directory:.gpupool", SpotPools: clitest.PoolsWithNodes(t),
+	}, Events: []history.Event{
 		{
 			At: clitest.At.Add(-4 * time.Minute), Kind: history.Drain, Object: "spot_pool/ap-singapore/b-draining", Count: 1,
 			InstanceIDs: []string{"ins-b000003"}, Node: "10.0.0.3", Outcome: history.Requested, Reasons: reason.Reasons{reason.AboveMaximum(3, 2)},
@@ -181,7 +184,7 @@ func TestADeletedPoolIsSaidToLaunchNothing(t *testing.T) {
 	pool := shortPool(t)
 	pool.Phase, pool.Decisions, pool.ShortReasons = declaration.Deleting, nil, nil
 	pool.Deletion = record.NewDeletion(pool.Phase, at.Add(-time.Hour), reason.DeletionTerminates())
-	got := text(clitest.Plain, reconcile.Explanation{At: at, SpotPools: []spotpools.Description{pool}}, time.Local)
+	got := text(clitest.Plain, reconcile.Explanation{StatusReport: reconcile.StatusReport{At: at, SpotPools: []spotpools.Description{pool}}}, time.Local)
 	if !strings.Contains(got, "the next run terminates its instances") || strings.Contains(got, "may launch") || strings.Contains(got, "launches allowed") {
 		t.Errorf("explained as\n%s", got)
 	}
@@ -194,7 +197,7 @@ func TestWhatARunWouldDoIsOnlySaidIfItIsKnown(t *testing.T) {
 	e := exceededBudget()
 	explained := func(r budgets.Report, decisions []outcome.Result) string {
 		e.Update(r, decisions)
-		return text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+		return text(clitest.Plain, reconcile.Explanation{StatusReport: reconcile.StatusReport{At: at, Budgets: []budgets.Description{e}}}, time.Local)
 	}
 	const nothing, unknown = "a run would change nothing now", "80%        80.000     -        -"
 	judged, away, unmeasured := explained(e.Report, []outcome.Result{}), explained(e.Report, nil), explained(budgets.Report{Name: "team-a"}, nil)
@@ -214,7 +217,7 @@ func TestARefusedDecisionIsNotSaidToBeMade(t *testing.T) {
 	d := budget.Decision{Kind: budget.KindPause, Object: "budget/team-a", Owner: &w, Reasons: reason.Reasons{reason.OtherVersion("its limit is reached")}}
 	e.Decisions = []outcome.Result{outcome.Of(d, outcome.Skipped, &budget.NotPausedError{Workload: w, Why: budget.Obstacle("a webhook says no")})}
 	e.Effects = []budget.Effect{budget.Unreached(budget.Pause, "Pod ml/bare", "uid", nil, reason.NoOwner(), at)}
-	got := text(clitest.Plain, reconcile.Explanation{At: at, Budgets: []budgets.Description{e}}, time.Local)
+	got := text(clitest.Plain, reconcile.Explanation{StatusReport: reconcile.StatusReport{At: at, Budgets: []budgets.Description{e}}}, time.Local)
 	for _, want := range []string{
 		"a run would not pause Deployment ml/web\n", "skipped: Deployment ml/web: a webhook says no\n", "Pod ml/bare: it has no owner\n",
 	} {
@@ -231,7 +234,8 @@ func TestARefusedDecisionIsNotSaidToBeMade(t *testing.T) {
 func TestAnIneffectiveBudgetIsExplained(t *testing.T) {
 	t.Parallel()
 	for observed, fails := range map[bool]bool{true: false, false: true} {
-		x := reconcile.Explanation{Budgets: []budgets.Description{{Report: budgets.Report{Observed: observed, Outcome: outcome.Failed}}}}
+		b := budgets.Description{Report: budgets.Report{Observed: observed, Outcome: outcome.Failed}}
+		x := reconcile.Explanation{StatusReport: reconcile.StatusReport{Budgets: []budgets.Description{b}}}
 		if err := verdict(x); (err != nil) != fails {
 			t.Errorf("observed (%t): %v", observed, err)
 		}

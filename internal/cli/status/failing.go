@@ -92,10 +92,3 @@ func same(now outcome.ErrorReport, last *declaration.Failing) bool {
 	kept := strings.TrimSuffix(last.Error.Message, "…") // a long message is cut
 	return strings.HasPrefix(now.Message, kept) || now.Code != "" && now.Code == last.Error.Code
 }
-
-// addSkipped adds why the last runs skipped an object.
-func addSkipped(d *describe.Details, clock terminal.Clock, last *declaration.Failing) {
-	if last != nil {
-		d.Add(terminal.Yellow, "skipped: ", describe.LastRuns(clock, *last)+": "+last.Error.Message)
-	}
-}

@@ -176,7 +176,7 @@ func poolEntries(v layout, pools []spotpools.Description, clock terminal.Clock) 
 // poolDetails describes a pool below its row.
 func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []string {
 	details := v.details()
-	addSkipped(details, clock, p.PassedOver)
+	details.PassedOver(clock, p.PassedOver)
 	details.Add(terminal.Dim, "observed: ", details.Texts(p.Messages)...)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())

@@ -46,7 +46,7 @@ func moreHours(name string) string {
 func budgetDetails(v layout, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
 	details := v.details()
-	addSkipped(details, clock, b.PassedOver)
+	details.PassedOver(clock, b.PassedOver)
 	if u := b.UsageReport; u != nil {
 		if u.ExceededSince != nil {
 			text := "since " + clock.When(*u.ExceededSince)

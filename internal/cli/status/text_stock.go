@@ -30,7 +30,7 @@ func stockEntries(v layout, pools []stockpools.Description, clock terminal.Clock
 // stockDetails describes a stock pool below its row.
 func stockDetails(v layout, p stockpools.Description, clock terminal.Clock) []string {
 	details := v.details()
-	addSkipped(details, clock, p.PassedOver)
+	details.PassedOver(clock, p.PassedOver)
 	for _, d := range p.Decisions {
 		details.Add(terminal.Cyan, "a run would ", d.Summary())
 		details.Reasons(details.Texts(d.Reasons))

@@ -27,10 +27,7 @@ type Description struct {
 	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The declared window or period.
 	Window string `json:"window,omitempty"`
-	// The error of the last runs. Everything else is then older. Absent if the last one succeeded.
-	Failing *declaration.Failing `json:"failing,omitempty"`
-	// Why the last runs skipped the budget, such as another process with its lock.
-	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	declaration.LastRuns
 	// Untrusted is the warning that the status is too old or of an earlier declaration; zero if it is
 	// current.
 	Untrusted reason.Reason `json:"-"`
@@ -142,7 +139,7 @@ func untrusted(err error) reason.Reason {
 // For returns the budget as a reader of it may see it. Usage of an earlier declaration may count pods of other namespaces.
 func (e Description) For(reader reason.Renderer) Description {
 	e.Report = e.Report.For(reader)
-	e.Failing, e.PassedOver, e.Deletion = e.Failing.For(reader), e.PassedOver.For(reader), e.Deletion.For(reader)
+	e.LastRuns, e.Deletion = e.LastRuns.For(reader), e.Deletion.For(reader)
 	if e.Superseded && !reader.Whole() {
 		e.Observed, e.UsageReport, e.Effects, e.Paused, e.PausedLeftOut = false, nil, nil, nil, 0
 	}

@@ -36,10 +36,7 @@ type Description struct {
 	Mixed bool `json:"-"`
 	// The number of launches whose outcome is unknown. Absent if the pool could not be observed.
 	Pending *int `json:"pending_launches,omitempty"`
-	// The error of the last runs. Absent if the last one succeeded.
-	Failing *declaration.Failing `json:"failing,omitempty"`
-	// Why the last runs skipped the pool, such as another process with its lock.
-	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	declaration.LastRuns
 	// Since when fewer instances run than desired, as of the last run.
 	ShortSince time.Time `json:"short_since,omitzero"`
 	*Why
@@ -185,7 +182,7 @@ func (k *kind) describe(ctx context.Context, t target, observed *regionObservati
 // For returns the pool as a reader of it may see it.
 func (d Description) For(reader reason.Renderer) Description {
 	d.Report = d.Report.For(reader)
-	d.Failing, d.PassedOver, d.Deletion = d.Failing.For(reader), d.PassedOver.For(reader), d.Deletion.For(reader)
+	d.LastRuns, d.Deletion = d.LastRuns.For(reader), d.Deletion.For(reader)
 	d.Decisions, d.Machines = reason.Each(d.Decisions, reader), reason.Each(d.Machines, reader)
 	if d.Why != nil {
 		why := *d.Why

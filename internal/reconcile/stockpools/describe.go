@@ -27,10 +27,7 @@ type Description struct {
 	Deletion *record.Deletion `json:"deletion,omitempty"`
 	// The decisions that a run would make now. Absent if the stock pool could not be observed.
 	Decisions []stockpool.Decision `json:"decisions,omitzero"`
-	// The error of the last runs. Absent if the last one succeeded.
-	Failing *declaration.Failing `json:"failing,omitempty"`
-	// Why the last runs skipped the stock pool, such as another process with its lock.
-	PassedOver *declaration.Failing `json:"passed_over,omitempty"`
+	declaration.LastRuns
 	// Arguments are those of Why, always.
 	Arguments Declared `json:"-"`
 	*Why
@@ -170,7 +167,7 @@ func (k *kind) describe(ctx context.Context, c connection, t target, all stockpo
 // For returns the stock pool as a reader of it may see it.
 func (d Description) For(reader reason.Renderer) Description {
 	d.Report, d.Arguments = d.Report.For(reader), d.Arguments.For(reader)
-	d.Failing, d.PassedOver, d.Deletion = d.Failing.For(reader), d.PassedOver.For(reader), d.Deletion.For(reader)
+	d.LastRuns, d.Deletion = d.LastRuns.For(reader), d.Deletion.For(reader)
 	d.Decisions = reason.Each(d.Decisions, reader)
 	if d.Why != nil {
 		why := *d.Why
