@@ -2,12 +2,10 @@ package budget
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -112,21 +110,20 @@ func (e Effect) After(earlier []Effect, now time.Time) Effect {
 	return e
 }
 
-// String returns what it is about, and which pods are left.
-func (e Effect) String() string {
-	var parts []string
-	if e.Object != "" {
-		parts = append(parts, e.Object)
+// Because returns what it is about, and which pods are left.
+func (e Effect) Because() reason.Reason {
+	switch reasons := e.Reasons(); {
+	case e.StockPool != "":
+		return reason.EffectOfPool(reason.Workload(e.Object), reason.Object(e.StockPool), reasons)
+	case len(reasons) == 0:
+		return reason.EffectOn(reason.Workload(e.Object))
+	default:
+		return reason.EffectOnWhy(reason.Workload(e.Object), reasons)
 	}
-	if e.StockPool != "" {
-		parts = append(parts, "which "+e.StockPool+" pauses")
-	}
-	text := strings.Join(parts, ", ")
-	if reasons := e.Reasons(); len(reasons) > 0 {
-		text += ": " + strings.Join(reasons.Texts(), "; ")
-	}
-	return text
 }
+
+// String is Because as text.
+func (e Effect) String() string { return e.Because().String() }
 
 // Reasons returns why it was not done, and which pods are left.
 func (e Effect) Reasons() (list reason.Reasons) {
@@ -190,38 +187,38 @@ type IneffectiveError struct {
 	Evicts bool
 }
 
-// Error names the workloads and the pods, and what to do.
-func (e *IneffectiveError) Error() string {
-	late, unreached, pauses, owned := []string{}, map[Action][]string{}, false, false
+// Because names the workloads and the pods.
+func (e *IneffectiveError) Because() reason.Reason {
+	var late reason.Some
+	unreached, pauses, owned := map[Action]reason.Some{}, false, false
 	for _, of := range e.Effects {
 		pauses = pauses || of.Measure == Pause
 		owned = owned || of.Measure == Pause && !of.Reason.IsZero() && of.Reason.Code != reason.NoOwner().Code
 		if !of.Reason.IsZero() {
-			unreached[of.Measure] = append(unreached[of.Measure], fmt.Sprintf("%s (%s)", of.Object, of.Reason))
+			unreached[of.Measure] = append(unreached[of.Measure], reason.EffectUnreached(reason.Workload(of.Object), of.Reason))
 		} else {
-			late = append(late, string(of.Measure)+" "+of.String())
+			late = append(late, reason.LateEffect(reason.Word(of.Measure), of.Because()))
 		}
 	}
-	var parts []string
+	var parts reason.Reasons
 	if n := len(late); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s no effect after %s, and the pods still count: %s", n, wording.Plural(n, "request has", "requests have"),
-			duration.Words(EffectTimeout), wording.Some(late)))
+		parts = append(parts, reason.RequestsLate(reason.Count(n), reason.Duration(EffectTimeout), late))
 	}
 	for _, measure := range []Action{Pause, Evict} {
 		if n := len(unreached[measure]); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s be %s: %s", n, wording.Plural(n, "object cannot", "objects cannot"), measure.Past(),
-				wording.Some(unreached[measure])))
+			parts = append(parts, reason.NotReached(reason.Count(n), reason.Word(measure.Past()), unreached[measure]))
 		}
 	}
-	remedy := "Delete these pods"
-	if owned {
-		remedy = "Stop the owners that replace deleted pods, and delete the other pods"
+	switch evictable := !e.Evicts && pauses; {
+	case owned && evictable:
+		return reason.IneffectiveOwnedEvictable(parts)
+	case owned:
+		return reason.IneffectiveOwned(parts)
+	case evictable:
+		return reason.IneffectiveEvictable(parts)
 	}
-	if len(late) > 0 {
-		remedy += ", those that are terminating with a shorter --grace-period"
-	}
-	if !e.Evicts && pauses {
-		remedy += ", or set enforcement.on_ineffective = \"evict\""
-	}
-	return strings.Join(append(parts, remedy), ". ")
+	return reason.Ineffective(parts)
 }
+
+// Error is Because as text.
+func (e *IneffectiveError) Error() string { return e.Because().String() }

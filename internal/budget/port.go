@@ -109,10 +109,13 @@ type EvictionBlockedError struct {
 	Err error
 }
 
-// Error returns which pod, and what the API server said.
-func (e *EvictionBlockedError) Error() string {
-	return "the eviction of the pod " + e.Pod.Namespace + "/" + e.Pod.Name + " is blocked: " + e.Err.Error()
+// Because returns which pod, and what the API server said.
+func (e *EvictionBlockedError) Because() reason.Reason {
+	return reason.EvictionBlocked(reason.Workload(e.Pod.Namespace+"/"+e.Pod.Name), reason.Failure(e.Err))
 }
+
+// Error is Because as text.
+func (e *EvictionBlockedError) Error() string { return e.Because().String() }
 
 // Unwrap returns the API server's error.
 func (e *EvictionBlockedError) Unwrap() error { return e.Err }
@@ -127,13 +130,11 @@ type NotPausedError struct {
 	Released bool
 }
 
-// Error names the workload and the reason.
-func (e *NotPausedError) Error() string {
-	return e.Left().String()
-}
+// Error is Because as text.
+func (e *NotPausedError) Error() string { return e.Because().String() }
 
-// Left returns the error as a reason.
-func (e *NotPausedError) Left() reason.Reason {
+// Because names the workload and the reason.
+func (e *NotPausedError) Because() reason.Reason {
 	return reason.LeftAsIs(reason.Workload(e.Workload.String()), e.Why)
 }
 

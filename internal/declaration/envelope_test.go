@@ -128,7 +128,7 @@ func TestDecodeRefusesNewer(t *testing.T) {
 			t.Parallel()
 			_, err := declaration.Decode[declaration.SpotPool](what, data)
 			var newer *declaration.NewerError
-			if !errors.As(err, &newer) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "upgrade gpupool") {
+			if !errors.As(err, &newer) || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "Upgrade gpupool") {
 				t.Errorf("got %v, want a NewerError that names the document and the remedy", err)
 			}
 			if strings.Contains(err.Error(), secret) {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // NewerError reports a document of a newer gpupool. Whatever depends on it must stop and not
@@ -16,13 +19,16 @@ type NewerError struct {
 	Field   string // a field that is unknown here, where the version is not
 }
 
-// Error names what was refused, and the remedy.
-func (e *NewerError) Error() string {
+// Because names what was refused.
+func (e *NewerError) Because() reason.Reason {
 	if e.Field != "" {
-		return fmt.Sprintf("%s was written by a newer gpupool (it has the unknown field %.60q): upgrade gpupool", e.What, e.Field)
+		return reason.DocumentNewerField(reason.NewForeign(e.What), reason.NewForeign(strconv.Quote(e.Field)))
 	}
-	return fmt.Sprintf("%s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.What, e.Version)
+	return reason.DocumentNewer(reason.NewForeign(e.What), reason.Count(e.Version))
 }
+
+// Error is Because as text.
+func (e *NewerError) Error() string { return e.Because().String() }
 
 // OlderError reports a document in a form from before the first release, which is not read.
 // Whatever depends on it must stop and not change it.
@@ -32,32 +38,25 @@ type OlderError struct {
 	Version int64  // that it was written with
 }
 
-// Error names the document, and the remedy.
-func (e *OlderError) Error() string {
-	return fmt.Sprintf("%s was written by an older gpupool (version %d of its form, which this one does not read); nothing was changed: %s",
-		e.What, e.Version, olderRemedy(e.Kind))
+// Because names the document. Its remedy launches nothing twice, and leaves no enforcement unknown.
+func (e *OlderError) Because() reason.Reason {
+	of, known := olderDocuments[e.Kind]
+	if !known {
+		of = reason.DocumentOlder
+	}
+	return of(reason.NewForeign(e.What), reason.Count(e.Version))
 }
 
-// olderRemedy returns what to do about a document of an older form, so that nothing is launched
-// twice, and no enforcement stays unknown.
-func olderRemedy(kind string) string {
-	switch kind {
-	case spotPoolKind:
-		return "run terraform destroy with the gpupool that wrote it. To keep its instances instead, move it and its journal away, and wait 10 " +
-			"minutes, until each earlier launch is listed. Then run terraform state rm and terraform import"
-	case budgetKind:
-		return "move it away and run terraform apply, which writes it again. gpupool reconcile then warns of each freeze and pause that the " +
-			"older one left"
-	case pausesKind:
-		return "start the workloads in it again, and move it away"
-	case grantsKind, holdsKind:
-		return "move it away, and set its grants or holds again"
-	case jobKind:
-		return "move it away, and submit its request again"
-	case tombstoneKind:
-		return "move it away once no Terraform state has its object"
-	}
-	return strings.TrimPrefix(remedyOf(kind), "nothing was changed: ")
+// Error is Because as text.
+func (e *OlderError) Error() string { return e.Because().String() }
+
+// olderDocuments are the reasons of documents of an older form, by their kind.
+var olderDocuments = map[string]func(reason.Foreign, reason.Count) reason.Reason{
+	spotPoolKind: reason.SpotPoolOlder, budgetKind: reason.BudgetOlder, pausesKind: reason.PausesOlder, grantsKind: reason.ExceptionsOlder,
+	holdsKind: reason.ExceptionsOlder, jobKind: reason.JobOlder, tombstoneKind: reason.TombstoneOlder,
+	journalKind: reason.JournalOlder, stockJournalKind: reason.StockJournalOlder, deliveriesKind: reason.DeliveriesOlder,
+	statusKind: reason.StatusOlder, usageKind: reason.StatusOlder, poolStatusesKind: reason.StatusOlder, runSummaryKind: reason.StatusOlder,
+	lastDayKind: reason.StatusOlder,
 }
 
 // DamagedError reports a document that no gpupool wrote. Whatever depends on it must stop and
@@ -68,28 +67,23 @@ type DamagedError struct {
 	Reason string // never quotes the document
 }
 
-// Error names the document, what is wrong with it, and the remedy.
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is damaged (%s); %s", e.What, e.Reason, remedyOf(e.Kind))
+// Because names the document, and what is wrong with it.
+func (e *DamagedError) Because() reason.Reason {
+	of, known := damagedDocuments[e.Kind]
+	if !known {
+		of = reason.DocumentDamaged
+	}
+	return of(reason.NewForeign(e.What), reason.NewForeign(e.Reason))
 }
 
-// remedyOf is what to do about a document that can't be read.
-func remedyOf(kind string) string {
-	switch kind {
-	case journalKind: // a copy lacks the launches made since
-		return "nothing was changed: move it away, do not restore a copy, and run terraform apply or gpupool reconcile. The pool gets a new " +
-			"journal, and launches nothing for 10 minutes, until each earlier launch is listed"
-	case stockJournalKind:
-		return "nothing was changed: restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, " +
-			"which keeps its Deployment, and then terraform import"
-	case deliveriesKind: // a copy would report its events again
-		return "nothing is sent: move it away. The next gpupool reconcile writes a new one, and reports later events"
-	case jobKind:
-		return "nothing was changed: restore it from a copy, or move it away and submit its request again"
-	case statusKind, usageKind, poolStatusesKind, runSummaryKind, lastDayKind:
-		return "nothing was changed: the next gpupool reconcile replaces it"
-	}
-	return "nothing was changed: restore it from a copy, or move it away and run terraform apply, which writes it again"
+// Error is Because as text.
+func (e *DamagedError) Error() string { return e.Because().String() }
+
+// damagedDocuments are the reasons of documents that can't be read, by their kind.
+var damagedDocuments = map[string]func(document, damage reason.Foreign) reason.Reason{
+	journalKind: reason.JournalDamaged, stockJournalKind: reason.StockJournalDamaged, deliveriesKind: reason.DeliveriesDamaged,
+	jobKind: reason.JobDamaged, statusKind: reason.StatusDamaged, usageKind: reason.StatusDamaged, poolStatusesKind: reason.StatusDamaged,
+	runSummaryKind: reason.StatusDamaged, lastDayKind: reason.StatusDamaged,
 }
 
 var errTrailing = errors.New("something follows where it should end")

@@ -113,7 +113,7 @@ func TestUnusableBudgetsInState(t *testing.T) {
 		"the same uid":    {pulledBudgets(budgetAttributes, strings.Replace(budgetAttributes, "team-a", "team-b", 1)), "both declare the uid"},
 		"no cluster":      {shownBudgets(without("cluster_uid")), "no cluster_uid"},
 		"no uid":          {pulledBudgets(without("uid")), "no uid"},
-		"a newer schema":  {strings.Replace(shownBudgets(budgetAttributes), `"schema_version":0`, `"schema_version":1`, 1), "upgrade gpupool"},
+		"a newer schema":  {strings.Replace(shownBudgets(budgetAttributes), `"schema_version":0`, `"schema_version":1`, 1), "Upgrade gpupool"},
 		"no attributes":   {shownBudgets("null"), "has no attributes"},
 		"half of a state": {shownBudgets(budgetAttributes)[:600], "ends too early"},
 	} {

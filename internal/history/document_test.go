@@ -226,7 +226,7 @@ func TestNoByteChangesUnseen(t *testing.T) {
 	}
 	newer := []byte(strings.Replace(string(data), "gpupool-history 1 ", "gpupool-history 2 ", 1))
 	var tooNew *history.NewerError
-	if _, err := c.Head(h.Name(), newer, history.Query{}); !errors.As(err, &tooNew) || !strings.Contains(err.Error(), "upgrade") {
+	if _, err := c.Head(h.Name(), newer, history.Query{}); !errors.As(err, &tooNew) || !strings.Contains(err.Error(), "Upgrade") {
 		t.Errorf("a newer document: %v", err)
 	}
 }

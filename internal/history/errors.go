@@ -1,6 +1,6 @@
 package history
 
-import "fmt"
+import "github.com/gpupool/terraform-provider-gpupool/internal/reason"
 
 // NewerError reports a document that a newer gpupool wrote.
 type NewerError struct {
@@ -8,10 +8,13 @@ type NewerError struct {
 	Version  int
 }
 
-// Error names the document and the remedy.
-func (e *NewerError) Error() string {
-	return fmt.Sprintf("the history's document %s was written by a newer gpupool (version %d of its form): upgrade gpupool", e.Document, e.Version)
+// Because names the document.
+func (e *NewerError) Because() reason.Reason {
+	return reason.HistoryNewer(reason.NewForeign(e.Document), reason.Count(e.Version))
 }
+
+// Error is Because as text.
+func (e *NewerError) Error() string { return e.Because().String() }
 
 // DamagedError reports a document that no gpupool writes.
 type DamagedError struct {
@@ -19,7 +22,10 @@ type DamagedError struct {
 	Reason   string // never quotes the document's content
 }
 
-// Error names the document, the damage and the remedy.
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the history's document %s is damaged (%s): restore it from a copy", e.Document, e.Reason)
+// Because names the document and the damage.
+func (e *DamagedError) Because() reason.Reason {
+	return reason.HistoryDamaged(reason.NewForeign(e.Document), reason.NewForeign(e.Reason))
 }
+
+// Error is Because as text.
+func (e *DamagedError) Error() string { return e.Because().String() }

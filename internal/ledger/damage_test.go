@@ -39,7 +39,7 @@ func TestADamagedOrMissingShardIsSurvived(t *testing.T) {
 			if len(problems) != 1 || problems[0].Document != lost {
 				t.Fatalf("problems: %v", problems)
 			}
-			for _, want := range []string{lost, "one interval that ended", "2026-11-20T11:00:00Z", "restore it from a copy"} {
+			for _, want := range []string{lost, "1 interval that ended", "2026-11-20T11:00:00Z", "Restore it from a copy"} {
 				if text := problems[0].Error(); !strings.Contains(text, want) {
 					t.Errorf("%q does not say %q", text, want)
 				}

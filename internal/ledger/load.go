@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
 )
@@ -22,21 +23,20 @@ type Problem struct {
 	Loss *Loss
 }
 
-// Error returns what was lost and how to recover it.
-func (p Problem) Error() string {
-	if p.Loss == nil {
-		return p.Err.Error()
-	}
-	what := "all intervals"
+// Because returns what was lost and how to recover it.
+func (p Problem) Because() reason.Reason {
+	why, at := reason.Explain(p.Err), func(t Time) reason.Instant { return reason.Instant{Time: time.UnixMilli(int64(t)).UTC()} }
 	switch {
-	case p.Loss.Intervals == 1:
-		what = "one interval"
-	case p.Loss.Intervals > 1:
-		what = fmt.Sprintf("%d intervals", p.Loss.Intervals)
+	case p.Loss == nil:
+		return why
+	case p.Loss.Intervals > 0:
+		return reason.LedgerPartLost(why, reason.Count(p.Loss.Intervals), at(p.Loss.From), at(p.Loss.To))
 	}
-	form := func(t Time) string { return time.UnixMilli(int64(t)).UTC().Format(time.RFC3339) }
-	return fmt.Sprintf("%v; not counted until then: %s that ended between %s and %s", p.Err, what, form(p.Loss.From), form(p.Loss.To))
+	return reason.LedgerSpanLost(why, at(p.Loss.From), at(p.Loss.To))
 }
+
+// Error is Because as text.
+func (p Problem) Error() string { return p.Because().String() }
 
 // Unwrap returns the cause.
 func (p Problem) Unwrap() error { return p.Err }
@@ -94,7 +94,7 @@ func Load(clusterUID string, documents map[string][]byte, now Time) (*Ledger, []
 	for _, name := range slices.Sorted(maps.Keys(l.listed)) {
 		p, known := document.ParsePart(name)
 		if _, there := documents[name]; !there && known && !l.Header.past(p.Shard) {
-			l.problem(name, fmt.Errorf("the ledger's document %s is missing: restore it from a copy", name))
+			l.problem(name, &reason.Error{Reason: reason.LedgerMissing(reason.NewForeign(name))})
 		}
 	}
 	for n := range l.problems {

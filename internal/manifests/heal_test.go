@@ -84,7 +84,7 @@ func nextRunRecovers(t *testing.T, cluster *kubetest.Cluster) {
 		}
 	}
 	report := run()
-	if failed, _ := report.Failures(); failed != 1 || !strings.Contains(report.Budgets[0].Error.Message, "gpupool manifests") {
+	if failed, _ := report.Failures(); failed != 1 || !strings.Contains(report.Budgets[0].Error.Remedy, "gpupool manifests") {
 		t.Errorf("%d failed; the budget: %+v", failed, report.Budgets[0])
 	}
 	apply(t, cluster, all)

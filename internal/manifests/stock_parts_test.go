@@ -60,7 +60,7 @@ func stocks(w *world, runs bool) error {
 		}
 		for _, p := range report.StockPools {
 			if p.Error != nil {
-				return errors.New(p.Error.Message)
+				return errors.New(p.Error.String())
 			}
 		}
 	}

@@ -117,12 +117,12 @@ func (w *world) run() error {
 	errs := []error{err}
 	for _, b := range report.Budgets {
 		if b.Error != nil {
-			errs = append(errs, errors.New(b.Error.Message))
+			errs = append(errs, errors.New(b.Error.String()))
 		}
 	}
 	for _, d := range report.Decisions {
 		if d.Error != nil {
-			errs = append(errs, errors.New(d.Error.Message))
+			errs = append(errs, errors.New(d.Error.String()))
 		}
 	}
 	for _, text := range report.Warnings {

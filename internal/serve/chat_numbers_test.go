@@ -69,8 +69,12 @@ func (c *chat) verify(r *rapid.T, w reconcile.World) {
 		}
 	}
 	for _, p := range status.StockPools {
+		lines := c.linesOf(p.Summary().Object())
+		if slices.ContainsFunc(lines, func(l notification.Line) bool { return l.Kind == history.Pause }) { // it reports no scale
+			continue
+		}
 		replicas := p.Replicas // an apply that creates it reports no scale
-		for _, l := range c.linesOf(p.Summary().Object()) {
+		for _, l := range lines {
 			if found := scaleText.FindStringSubmatch(l.String()); found != nil {
 				replicas = int(number(c.t, found[1]))
 			}

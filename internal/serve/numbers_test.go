@@ -30,6 +30,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
+	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
 
 func plain(t testing.TB, value any) any {
@@ -50,7 +51,7 @@ func plain(t testing.TB, value any) any {
 func TestNumbersAreEqual(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		w := randomStore(t, r, &chat{t: t})
+		w := randomStore(t, r, &chat{t: t}).World
 		status, err := w.Runner().Status(context.Background())
 		if err != nil {
 			r.Fatal(err)
@@ -211,9 +212,32 @@ func keysOf[T any]() (keys []string) {
 	return keys
 }
 
+// random is a world of random objects, and the namespace of each of its pods.
+type random struct {
+	reconcile.World
+	pods map[string]string
+}
+
+// damage makes a random document unreadable, or none.
+func (w random) damage(r *rapid.T) {
+	kind := rapid.SampledFrom([]store.Kind{"", store.Budgets, store.Statuses, store.StockPools, store.SpotPools, store.Pauses}).Draw(r, "damaged")
+	if kind == "" {
+		return
+	}
+	docs, err := w.Store.List(context.Background(), kind)
+	if err == nil && len(docs) > 0 {
+		doc := docs[rapid.IntRange(0, len(docs)-1).Draw(r, "document")]
+		_, err = w.Store.Write(context.Background(), doc.Key, []byte("{"), doc.Revision)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
 // randomStore is a store of random objects and pods after random runs, which sent notifications to a chat.
-func randomStore(t *testing.T, r *rapid.T, to *chat) reconcile.World {
+func randomStore(t *testing.T, r *rapid.T, to *chat) random {
 	t.Helper()
+	pods := map[string]string{}
 	d := reconciletest.NewFixture(t)
 	cloud := reconciletest.NewStillWorld(t, time.Now())
 	if err := cloud.Sim.Server.SetStock(cvmsim.StockRequest{
@@ -229,11 +253,12 @@ func randomStore(t *testing.T, r *rapid.T, to *chat) reconcile.World {
 	to.declare(world())
 	namespaces := []string{"ml", "research", "web"}
 	names := func(of string, most int) []string {
-		return rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9]{1,8}`), 0, most, rapid.ID[string]).Draw(r, of)
+		return rapid.SliceOfNDistinct(rapid.StringMatching(`q[0-9]{2}[a-z]{2,5}`), 0, most, rapid.ID[string]).Draw(r, of)
 	}
 	for _, name := range names("budgets", 5) {
 		d.Declare(func(b *budget.Declaration) {
 			b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"4", "1", "100.5", "0.25"}).Draw(r, "limit")
+			b.Enforce = budget.Enforcement{Action: rapid.SampledFrom([]budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}).Draw(r, "action"), GracePeriod: "0s"}
 			b.Selector = budget.Selector{Namespaces: rapid.SliceOfNDistinct(rapid.SampledFrom(namespaces), 1, 3, rapid.ID[string]).Draw(r, "namespaces")}
 		})
 	}
@@ -252,7 +277,9 @@ func randomStore(t *testing.T, r *rapid.T, to *chat) reconcile.World {
 		_, _ = world().SpotPools().Create(context.Background(), pool, 0) // it can remain short
 	}
 	for range rapid.SampledFrom([]int{4, 2, 1, 0}).Draw(r, "pods") {
-		d.Cluster.Start(rapid.SampledFrom(namespaces).Draw(r, "namespace"), "pod-"+rapid.StringMatching(`[a-z]{8}`).Draw(r, "pod"), 2, func(*gpu.Pod) {})
+		namespace, name := rapid.SampledFrom(namespaces).Draw(r, "namespace"), "pod-"+rapid.StringMatching(`[a-z]{8}`).Draw(r, "pod")
+		d.Cluster.Start(namespace, name, 2, func(*gpu.Pod) {})
+		pods[name] = namespace
 	}
 	for range rapid.SampledFrom([]int{3, 2, 1, 0}).Draw(r, "runs") {
 		d.Cluster.Step(rapid.SampledFrom([]time.Duration{30 * time.Minute, 2 * time.Hour, time.Second, 3599 * time.Second}).Draw(r, "step"))
@@ -266,7 +293,7 @@ func randomStore(t *testing.T, r *rapid.T, to *chat) reconcile.World {
 		}
 		to.verify(r, world())
 	}
-	return world()
+	return random{world(), pods}
 }
 
 // samples are the values of an exposition, by name and labels.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Currency is the currency of an account's prices; empty if it is unknown. No response of
@@ -91,12 +93,13 @@ type CurrencyError struct {
 	Pool, Connection Currency
 }
 
-// Error names both currencies, and says what to do.
-func (e *CurrencyError) Error() string {
-	return fmt.Sprintf("%s has its prices in %s, and this connection in %s: nothing was changed. Set the currency to %s (currency or "+CurrencyVariable+"). "+
-		"If the account pays in %s, apply the pool again: max_hourly_cost and spot_max_price are then in %s",
-		e.Object, e.Pool, e.Connection, e.Pool, e.Connection, e.Connection)
+// Because names both currencies.
+func (e *CurrencyError) Because() reason.Reason {
+	return reason.OtherCurrency(reason.Object(e.Object), reason.Word(e.Pool), reason.Word(e.Connection))
 }
+
+// Error is Because as text.
+func (e *CurrencyError) Error() string { return e.Because().String() }
 
 // CheckCurrency refuses prices in another currency than the pool's. A pool without one takes any.
 func (d Declaration) CheckCurrency(observed Currency) error {

@@ -114,7 +114,10 @@ type HeldError struct {
 	Hold        Hold
 }
 
-// Error says who put the pool on hold, why, and how to end that.
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s is %s", e.Declaration.Object(), e.Hold.Reason(e.Declaration))
+// Because says who put the pool on hold, why, and how to end that.
+func (e *HeldError) Because() reason.Reason {
+	return reason.NotDoneOnHold(reason.Object(e.Declaration.Object()), e.Hold.Reason(e.Declaration))
 }
+
+// Error is Because as text.
+func (e *HeldError) Error() string { return e.Because().String() }

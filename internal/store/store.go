@@ -11,10 +11,13 @@
 package store
 
 import (
+	"strconv"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Kind is a kind of document.
@@ -96,10 +99,13 @@ type LockedError struct {
 	Holder string // its holder, if the lock names it
 }
 
-// Error names the lock and its holder.
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("the lock %q is held by %s", e.Name, e.Holder)
+// Because names the lock and its holder.
+func (e *LockedError) Because() reason.Reason {
+	return reason.LockHeld(reason.Word(strconv.Quote(e.Name)), reason.NewForeign(e.Holder))
 }
+
+// Error is Because as text.
+func (e *LockedError) Error() string { return e.Because().String() }
 
 // Holder is the process that holds a lock.
 type Holder struct {

@@ -180,6 +180,6 @@ func EveryBudget() []budgets.Report {
 			Name: "f-locked", UID: "f", LimitGPUHours: &hundred, Outcome: outcome.Skipped,
 			Error: &outcome.ErrorReport{Message: `the lock "budget/f-locked" is held by terraform (process 4711 on ci, since 2026-01-02T03:00:00Z)`},
 		},
-		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: reason.Reasons{resumed.Left()}},
+		{Name: "g-gone", UID: "g", Outcome: outcome.Done, Deleted: true, Messages: reason.Reasons{resumed.Because()}},
 	}
 }

@@ -99,7 +99,7 @@ func TestAnOlderStoreThatWasMovedAwayIsReplaced(t *testing.T) {
 	report := u.runOwn(dir)
 	for _, b := range report.Budgets {
 		if b.Error != nil {
-			t.Errorf("the budget %s: %s", b.Name, b.Error.Message)
+			t.Errorf("the budget %s: %s", b.Name, b.Error.String())
 		}
 	}
 	u.warns(report, remedies)

@@ -121,9 +121,9 @@ func TestAnOlderStoreIsCalledOlder(t *testing.T) {
 			t.Fatalf("%d budgets and %d spot pools are reported", len(report.Budgets), len(report.SpotPools))
 		}
 		for _, b := range report.Budgets {
-			u.isOlder("the budget "+b.Name, b.Error.Message)
+			u.isOlder("the budget "+b.Name, b.Error.String())
 		}
-		u.isOlder("the spot pool", report.SpotPools[0].Error.Message)
+		u.isOlder("the spot pool", report.SpotPools[0].Error.String())
 		u.warns(report, remedies)
 	}
 	u.everyDocumentIsOlder(dir)

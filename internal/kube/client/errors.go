@@ -5,13 +5,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 )
 
@@ -40,14 +40,25 @@ type Error struct {
 	Err    error
 }
 
-// Error returns what could not be done, why, and what to do.
-func (e *Error) Error() string {
-	message := fmt.Sprintf("cannot %s %s: %s", e.Verb, e.Object, strings.TrimSuffix(e.Err.Error(), "."))
-	if advice := e.Advice(); advice != "" {
-		message += ": " + advice
+// Because returns what could not be done, why, and what to do.
+func (e *Error) Because() reason.Reason {
+	verb, resource := reason.Word(e.Verb), reason.NewForeign(e.Object)
+	why := reason.NewForeign(strings.TrimSuffix(e.Err.Error(), "."))
+	switch e.Class {
+	case ClassUnreachable:
+		return reason.CallUnreachable(verb, resource, why)
+	case ClassCertificate:
+		return reason.CallUntrusted(verb, resource, why)
+	case ClassAuthentication:
+		return reason.CallUnauthenticated(verb, resource, why)
+	case ClassAuthorization:
+		return reason.CallForbidden(verb, resource, why, reason.Word(e.resource()))
 	}
-	return message
+	return reason.CallFailed(verb, resource, why)
 }
+
+// Error is Because as text.
+func (e *Error) Error() string { return e.Because().String() }
 
 // Unwrap returns the API's own error.
 func (e *Error) Unwrap() error { return e.Err }
@@ -79,27 +90,17 @@ type configurationError struct{ error }
 func (e configurationError) Unwrap() error                { return e.error }
 func (e configurationError) ErrorClass() errorclass.Class { return errorclass.Configuration }
 
-// Advice returns the remedy, or "".
-func (e *Error) Advice() string {
-	switch e.Class {
-	case ClassUnreachable:
-		return "check the address of the API server, and that it can be reached from here"
-	case ClassCertificate:
-		return "check cluster_ca_certificate and tls_server_name, or take the kubeconfig of this cluster"
-	case ClassAuthentication:
-		return "the credentials are missing, expired or of another cluster: get new ones"
-	case ClassAuthorization:
-		resource, _, _ := strings.Cut(e.Object, " ")
-		var status apierrors.APIStatus
-		if errors.As(e.Err, &status) && status.Status().Details != nil {
-			// The API names the resource, and leaves out that it was a subresource.
-			if named := status.Status().Details.Kind; named != "" && !strings.HasPrefix(resource, named+"/") {
-				resource = named
-			}
+// resource returns the resource that a role lacks a verb for.
+func (e *Error) resource() string {
+	resource, _, _ := strings.Cut(e.Object, " ")
+	var status apierrors.APIStatus
+	if errors.As(e.Err, &status) && status.Status().Details != nil {
+		// The API names the resource, and leaves out that it was a subresource.
+		if named := status.Status().Details.Kind; named != "" && !strings.HasPrefix(resource, named+"/") {
+			resource = named
 		}
-		return fmt.Sprintf("the role needs the verb %s on %s (gpupool manifests prints the roles)", e.Verb, resource)
 	}
-	return ""
+	return resource
 }
 
 // Wrap names the verb and the object of a failed call; nil stays nil. Errors of a

@@ -53,12 +53,12 @@ func TestAForbiddenVerbIsNamedWithItsObject(t *testing.T) {
 		"patch on jobs":                             func() error { return c.Resume(t.Context(), budget.WorkloadState{Workload: job}, 0) },
 		"create on pods/eviction":                   func() error { return c.Evict(t.Context(), budget.Eviction{PodRef: pod}) },
 	} {
-		kubetest.MustFail(t, call(), kubeclient.ClassAuthorization, "cannot ", "the role needs the verb "+want)
+		kubetest.MustFail(t, call(), kubeclient.ClassAuthorization, "cannot ", "The role needs the verb "+want)
 	}
 	// A role that lacks one verb of an observation.
 	allow(t, server, ns, "partly", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}})
 	_, err := connect(t, server.ServiceAccountKubeconfig(t, ns, "partly")).Observe(t.Context(), gpu.ObserveOptions{})
-	kubetest.MustFail(t, err, kubeclient.ClassAuthorization, "cannot list pods in the whole cluster", "the role needs the verb list on pods")
+	kubetest.MustFail(t, err, kubeclient.ClassAuthorization, "cannot list pods in the whole cluster", "The role needs the verb list on pods")
 }
 
 // TestErrorsHaveAClassForReports has errors wrapped as a run wraps them.

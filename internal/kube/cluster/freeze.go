@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -25,14 +25,16 @@ const bindings = "validatingadmissionpolicybindings"
 // lacks the policy that they bind to, or has one of another revision.
 type MissingPolicyError struct{ Found string }
 
-// Error returns what to do.
-func (e *MissingPolicyError) Error() string {
-	state := "is not in the cluster"
+// Because names the policy.
+func (e *MissingPolicyError) Because() reason.Reason {
 	if e.Found != "" {
-		state = fmt.Sprintf("is of revision %s, and this gpupool's is %s", e.Found, policyRevision)
+		return reason.FreezePolicyOther(FreezePolicyName, reason.Word(e.Found), reason.Word(policyRevision))
 	}
-	return "the ValidatingAdmissionPolicy " + FreezePolicyName + " " + state + ": apply what `gpupool manifests` prints"
+	return reason.FreezePolicyMissing(FreezePolicyName)
 }
+
+// Error is Because as text.
+func (e *MissingPolicyError) Error() string { return e.Because().String() }
 
 // ErrorClass is the class in the words of a report: the cluster must be prepared.
 func (e *MissingPolicyError) ErrorClass() errorclass.Class { return errorclass.Configuration }

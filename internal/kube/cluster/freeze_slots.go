@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
@@ -56,17 +57,17 @@ func FreezeSlots(count int) []*admissionv1.ValidatingAdmissionPolicyBinding {
 // taken, or the cluster has none.
 type NoFreezeSlotError struct{ Slots int }
 
-// Error returns what to do.
-func (e *NoFreezeSlotError) Error() string {
+// Because says which slots the cluster has.
+func (e *NoFreezeSlotError) Because() reason.Reason {
 	if e.Slots == 0 {
 		names := FreezeSlotNames()
-		return fmt.Sprintf("no slot for a freeze: the cluster has none of the ValidatingAdmissionPolicyBindings %s to %s: apply what `gpupool "+
-			"manifests` prints", names[0], names[len(names)-1])
+		return reason.FreezeSlotsMissing(reason.Word(names[0]), reason.Word(names[len(names)-1]))
 	}
-	return fmt.Sprintf("no free slot for a freeze: other budgets have taken all %d. The freeze waits until one of theirs is lifted. Apply "+
-		"more slots with gpupool manifests --freeze-slots, or give these budgets more hours "+
-		"(kubectl get validatingadmissionpolicybindings -L %s shows whose they are)", e.Slots, LabelBudgetUID)
+	return reason.FreezeSlotsTaken(reason.Count(e.Slots), LabelBudgetUID)
 }
+
+// Error is Because as text.
+func (e *NoFreezeSlotError) Error() string { return e.Because().String() }
 
 // ErrorClass is the class in the words of a report: something else has to change.
 func (e *NoFreezeSlotError) ErrorClass() errorclass.Class { return errorclass.Configuration }

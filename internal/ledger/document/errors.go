@@ -1,6 +1,10 @@
 package document
 
-import "fmt"
+import (
+	"strconv"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+)
 
 // NewerError reports a document that a newer gpupool wrote. Whatever depends on the ledger must
 // stop and leave it unchanged.
@@ -10,14 +14,16 @@ type NewerError struct {
 	Field    string // unknown field, if the version is known
 }
 
-// Error names the document and the remedy.
-func (e *NewerError) Error() string {
+// Because names the document.
+func (e *NewerError) Because() reason.Reason {
 	if e.Field != "" {
-		return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (unknown field %.60q): upgrade gpupool",
-			e.Document, e.Field)
+		return reason.LedgerNewerField(reason.NewForeign(e.Document), reason.NewForeign(strconv.Quote(e.Field)))
 	}
-	return fmt.Sprintf("the ledger's document %s was written by a newer gpupool (format version %d): upgrade gpupool", e.Document, e.Version)
+	return reason.LedgerNewer(reason.NewForeign(e.Document), reason.Count(e.Version))
 }
+
+// Error is Because as text.
+func (e *NewerError) Error() string { return e.Because().String() }
 
 // OlderError reports a document of a gpupool from before the first release, which cannot be read.
 // Whatever depends on the ledger must stop and leave it unchanged.
@@ -26,14 +32,13 @@ type OlderError struct {
 	Version  int // of the document
 }
 
-// Error names the document and the remedy. Removing the header does not help, since the other
-// documents have the same form.
-func (e *OlderError) Error() string {
-	return fmt.Sprintf("the ledger's document %s was written by an older gpupool (unsupported format version %d): move all documents of "+
-		"this ledger away together. The next gpupool reconcile starts a new ledger without the GPU-hours used before: an exceeded budget can then recover "+
-		"and stop "+
-		"blocking launches", e.Document, e.Version)
+// Because names the document. Removing the header does not help, since the other documents have the same form.
+func (e *OlderError) Because() reason.Reason {
+	return reason.LedgerOlder(reason.NewForeign(e.Document), reason.Count(e.Version))
 }
+
+// Error is Because as text.
+func (e *OlderError) Error() string { return e.Because().String() }
 
 // DamagedError reports a document that no gpupool writes.
 type DamagedError struct {
@@ -41,19 +46,24 @@ type DamagedError struct {
 	Reason   string // never quotes the document's content
 }
 
-// Error names the document, the damage and the remedy.
-func (e *DamagedError) Error() string {
+// Because names the document and the damage.
+func (e *DamagedError) Because() reason.Reason {
 	if e.Document == HeaderName {
-		return fmt.Sprintf("the ledger's header is damaged (%s); nothing was changed: restore it from a copy. Only if there is no copy, remove it. "+
-			"The intervals stay, coverage starts again, and pods that ended since are charged by estimate, from their start until the next run", e.Reason)
+		return reason.LedgerHeaderDamaged(reason.NewForeign(e.Reason))
 	}
-	return fmt.Sprintf("the ledger's document %s is damaged (%s): restore it from a copy", e.Document, e.Reason)
+	return reason.LedgerDamaged(reason.NewForeign(e.Document), reason.NewForeign(e.Reason))
 }
+
+// Error is Because as text.
+func (e *DamagedError) Error() string { return e.Because().String() }
 
 // ClusterError reports a ledger of another cluster.
 type ClusterError struct{ What, Is, Want string }
 
-// Error names both clusters.
-func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to the cluster %.80q, not to %.80q; nothing was changed", e.What, e.Is, e.Want)
+// Because names both clusters.
+func (e *ClusterError) Because() reason.Reason {
+	return reason.LedgerForeign(reason.NewForeign(e.What), reason.Word(strconv.Quote(e.Is)), reason.Word(strconv.Quote(e.Want)))
 }
+
+// Error is Because as text.
+func (e *ClusterError) Error() string { return e.Because().String() }

@@ -54,10 +54,10 @@ func TestBadSurroundings(t *testing.T) {
 				t.Fatal(err)
 			}
 			return fmt.Sprintf("{ config_path = %q }", kubeconfig)
-		}, "Unauthorized: the credentials are missing, expired or of another cluster"},
+		}, "Unauthorized. The credentials are missing, expired or of another cluster"},
 		"a forbidden verb": {func(t *testing.T) string {
 			return fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, w.Cluster.Namespace(t), "without-rights"))
-		}, "the role needs the verb get on namespaces"},
+		}, "The role needs the verb get on namespaces"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

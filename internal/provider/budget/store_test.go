@@ -42,7 +42,7 @@ func TestStoreInTheCluster(t *testing.T) {
 				"store":      fmt.Sprintf("{ kubernetes_namespace = %q }", namespace),
 				"kubernetes": fmt.Sprintf("{ config_path = %q }", w.Cluster.ServiceAccountKubeconfig(t, namespace, "without-rights")),
 			}, budget()),
-			ExpectError: message("the role needs the verb"),
+			ExpectError: message("The role needs the verb"),
 		},
 		resource.TestStep{Config: config(budget(attributes{"gpu_hours": `"50"`}))},
 	)

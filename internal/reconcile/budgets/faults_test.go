@@ -95,7 +95,7 @@ func TestALedgerOfANewerGpupoolStopsBudgets(t *testing.T) {
 	before := d.Documents()
 	d.Cluster.Step(time.Hour)
 	report, err := d.Runner().Run(context.Background(), reconcile.RunOptions{})
-	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+	if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Remedy, "Upgrade gpupool") {
 		t.Errorf("got %v, %+v", err, report.Budgets)
 	}
 	after := d.Documents()
@@ -174,7 +174,7 @@ func TestAStatusOfANewerGpupoolIsLeftAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			report, err := d.Runner().Run(t.Context(), reconcile.RunOptions{})
-			if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Message, "upgrade gpupool") {
+			if err != nil || report.Budgets[0].Outcome != outcome.Failed || !strings.Contains(report.Budgets[0].Error.Remedy, "Upgrade gpupool") {
 				t.Errorf("got %v, %+v", err, report.Budgets)
 			}
 			if doc, err = d.Store().Read(t.Context(), key); err != nil || !bytes.Equal(doc.Data, newer) {

@@ -309,7 +309,7 @@ func TestOnlyDamagedDocumentsAreLost(t *testing.T) {
 	}{
 		"a segment": {
 			func(name string) bool { return !strings.Contains(name, "head") }, []byte("PAR1"),
-			[]string{"history of 2026-11-20 from 12:00 to 12:", "restore it from a copy"}, 2000,
+			[]string{"history of 2026-11-20 from 12:00 to 12:", "Restore it from a copy"}, 2000,
 		},
 		"the head": {
 			func(name string) bool { return strings.Contains(name, "20/head") }, []byte("{}"),
@@ -317,7 +317,7 @@ func TestOnlyDamagedDocumentsAreLost(t *testing.T) {
 		},
 		"of a newer one": {
 			func(name string) bool { return strings.Contains(name, "20/head") }, []byte("gpupool-history 2 2026-11-20/head-1.parquet events 00"),
-			[]string{"upgrade gpupool"}, 3000,
+			[]string{"Upgrade gpupool"}, 3000,
 		},
 		"a segment is gone": {
 			func(name string) bool { return !strings.Contains(name, "head") }, nil, []string{"history of 2026-11-20 from 12:00 to 12:", "it is missing"}, 2000,

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
@@ -69,10 +70,11 @@ func (s *skip) Unwrap() error { return s.why }
 // GoneError is the error that the record changed after the observation.
 type GoneError struct{ Noun string }
 
-// Error implements error.
-func (e *GoneError) Error() string {
-	return fmt.Sprintf("another process changed or deleted the %s during this run", e.Noun)
-}
+// Because names the kind of object.
+func (e *GoneError) Because() reason.Reason { return reason.ChangedMeanwhile(reason.Word(e.Noun)) }
+
+// Error is Because as text.
+func (e *GoneError) Error() string { return e.Because().String() }
 
 // InterruptedError is the error that a run was interrupted before it finished an object.
 type InterruptedError struct {
@@ -81,10 +83,11 @@ type InterruptedError struct {
 	Cause error
 }
 
-// Error implements error.
-func (e *InterruptedError) Error() string {
-	return "the run was interrupted: the next one continues with this " + e.Noun
-}
+// Because names the kind of object.
+func (e *InterruptedError) Because() reason.Reason { return reason.RunInterrupted(reason.Word(e.Noun)) }
+
+// Error is Because as text.
+func (e *InterruptedError) Error() string { return e.Because().String() }
 
 // Unwrap returns the cause.
 func (e *InterruptedError) Unwrap() error { return e.Cause }

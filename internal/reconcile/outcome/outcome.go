@@ -59,6 +59,14 @@ type ErrorReport struct {
 	Reason reason.Reason `json:"reason,omitzero"`
 }
 
+// String returns the message with its remedy.
+func (e *ErrorReport) String() string {
+	if e.Reason.IsZero() {
+		return e.Message
+	}
+	return e.Reason.String()
+}
+
 // For returns the error as a reader of its object may see it.
 func (e *ErrorReport) For(reader reason.Renderer) *ErrorReport {
 	if e == nil {

@@ -1,10 +1,10 @@
 package outcome
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -23,11 +23,8 @@ func remedyOf(err error, class errorclass.Class) string {
 	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Remedy != "" {
 		return cloud.Remedy
 	}
-	var advised interface{ Advice() string } // an error of a Kubernetes API server, or a wrong cluster
-	if errors.As(err, &advised) {
-		if advice := advised.Advice(); advice != "" {
-			return advice
-		}
+	if todo := reason.Remedy(err); todo != "" {
+		return todo
 	}
 	return remedies[class]
 }

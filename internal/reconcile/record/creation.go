@@ -2,8 +2,9 @@ package record
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // forgottenAfter is how long a creation may stand still before it counts as failed:
@@ -17,14 +18,16 @@ type CreationError struct {
 	Key       string
 }
 
-// Error says who resumes it.
-func (e *CreationError) Error() string {
+// Because says which process resumes it.
+func (e *CreationError) Because() reason.Reason {
 	if e.Forgotten.IsZero() {
-		return "its creation is not finished: it is in progress, or was interrupted and the next terraform apply resumes it"
+		return reason.CreationUnfinished()
 	}
-	return fmt.Sprintf("its creation was interrupted at %s, and it is not managed until terraform apply resumes it. If its Terraform state is "+
-		"lost, import it first: terraform import ADDRESS %s", e.Forgotten.UTC().Format(time.RFC3339), e.Key)
+	return reason.CreationForgotten(reason.Instant{Time: e.Forgotten.UTC()}, reason.Word(e.Key))
 }
+
+// Error is Because as text.
+func (e *CreationError) Error() string { return e.Because().String() }
 
 // UnfinishedCreation reports a creation that was last written then. It is forgotten if it
 // stopped long ago, and no process has its lock.

@@ -17,16 +17,16 @@ type ExistsError struct {
 	Deleting         bool   // its deletion has begun
 }
 
-// Error names the thing, what was found, and the import that takes it over, or else that
-// its deletion is to be finished.
-func (e *ExistsError) Error() string {
+// Because names the thing, what was found, and the import that takes it over, or else that its deletion is to be finished.
+func (e *ExistsError) Because() reason.Reason {
 	if e.Deleting {
-		return fmt.Sprintf("the %s %s still exists: %s. Apply again once it is gone: gpupool reconcile finishes the deletion, as does terraform destroy with "+
-			"the state that has it", e.Title, e.Key, e.What)
+		return reason.StillExists(reason.Word(e.Title), reason.Word(e.Key), reason.NewForeign(e.What))
 	}
-	return fmt.Sprintf("the %s %s exists already: %s. To manage it here, import it: terraform import ADDRESS %s. To have another %s, give it another name",
-		e.Title, e.Key, e.What, e.Key, e.Noun)
+	return reason.AlreadyExists(reason.Word(e.Title), reason.Word(e.Key), reason.NewForeign(e.What), reason.Word(e.Noun))
 }
+
+// Error is Because as text.
+func (e *ExistsError) Error() string { return e.Because().String() }
 
 // AbsentError reports that the store has nothing of a name.
 type AbsentError struct {
@@ -56,7 +56,10 @@ func (e *AbsentError) text() string {
 // UndeclaredError reports that a pool names a budget without a record in its store.
 type UndeclaredError struct{ Absent *AbsentError }
 
-// Error names the budget, the store, and the budgets that it has.
+// Because names the budget, the store, and the budgets that it has.
+func (e *UndeclaredError) Because() reason.Reason { return reason.BudgetNotDeclared(reason.NewForeign(e.Absent.text())) }
+
+// Error is Because as text, without the remedy, since an apply may declare the budget next.
 func (e *UndeclaredError) Error() string { return e.Absent.text() }
 
 // DeclaredTogether explains an undeclared budget during an apply: Terraform creates unrelated

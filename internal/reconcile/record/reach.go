@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Cluster has the calls of a Kubernetes cluster that every kind needs.
@@ -60,17 +62,18 @@ func SameCluster(object, own, atHand string) error {
 type ClusterError struct {
 	Object      string // "budget/team-a"
 	Own, AtHand string // uids of the namespaces kube-system
-	// Move is what else to do where it is to belong to the one at hand; empty where
-	// nothing is.
-	Move string
+	// Moves says that an apply without nodes moves the pool to the cluster at hand.
+	Moves bool
 }
 
-func (e *ClusterError) Error() string {
-	return fmt.Sprintf("%s belongs to another cluster: the uid of its namespace kube-system is %s. That of the cluster in use is %s. Nothing "+
-		"was changed. %s", e.Object, e.Own, e.AtHand, e.Advice())
+// Because names both clusters.
+func (e *ClusterError) Because() reason.Reason {
+	of := reason.OtherCluster
+	if e.Moves {
+		of = reason.OtherClusterOfNodes
+	}
+	return of(reason.Object(e.Object), reason.Word(e.Own), reason.Word(e.AtHand))
 }
 
-// Advice returns the remedy.
-func (e *ClusterError) Advice() string {
-	return "Use the kubeconfig and the context of its own cluster" + e.Move
-}
+// Error is Because as text.
+func (e *ClusterError) Error() string { return e.Because().String() }

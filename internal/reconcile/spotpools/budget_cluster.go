@@ -2,8 +2,8 @@ package spotpools
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -12,16 +12,13 @@ import (
 // BudgetClusterError says that a pool's nodes and its budget's pods are in two clusters.
 type BudgetClusterError struct{ Object, Pool, Budget, Cluster string }
 
-// Error says which clusters, and what to do.
-func (e *BudgetClusterError) Error() string {
-	return fmt.Sprintf("budget/%s counts pods of the cluster with uid %s, but the nodes of %s are in the cluster with uid %s. %s",
-		e.Budget, e.Cluster, e.Object, e.Pool, e.Advice())
+// Because says which clusters.
+func (e *BudgetClusterError) Because() reason.Reason {
+	return reason.BudgetOfOtherCluster(reason.Object("budget/"+e.Budget), reason.Word(e.Cluster), reason.Object(e.Object), reason.Word(e.Pool))
 }
 
-// Advice returns what to do.
-func (e *BudgetClusterError) Advice() string {
-	return "Set a budget of the pool's own cluster, or none"
-}
+// Error is Because as text.
+func (e *BudgetClusterError) Error() string { return e.Because().String() }
 
 // SameBudget refuses a pool with nodes whose budget is of another cluster: it does not count
 // the pods on these nodes. The gate reports a budget that is not declared.

@@ -2,9 +2,9 @@ package spotpools
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -52,11 +52,13 @@ type CloudChanges interface {
 // AccountError says that the credentials are of another account than the pool.
 type AccountError struct{ Object, Pool, Credentials string }
 
-// Error says whose the pool is, and what to do.
-func (e *AccountError) Error() string {
-	return fmt.Sprintf("%s belongs to account %s, and these credentials to account %s: nothing was changed. Use the credentials of account %s", e.Object,
-		e.Pool, e.Credentials, e.Pool)
+// Because says whose the pool is.
+func (e *AccountError) Because() reason.Reason {
+	return reason.OtherAccount(reason.Object(e.Object), reason.Word(e.Pool), reason.Word(e.Credentials))
 }
+
+// Error is Because as text.
+func (e *AccountError) Error() string { return e.Because().String() }
 
 // ownAccount refuses a pool of another account than the credentials.
 func (o *cloudObserver) ownAccount(ctx context.Context, d spotpool.Declaration) error {

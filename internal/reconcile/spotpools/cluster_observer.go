@@ -63,7 +63,7 @@ func (o *clusterObserver) clusterOf(ctx context.Context, d spotpool.Declaration)
 func SameCluster(d spotpool.Declaration, uid string) error {
 	if uid != d.ClusterUID {
 		return &record.ClusterError{
-			Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Move: "; to move the pool to another cluster, apply it without nodes first",
+			Object: d.Object(), Own: d.ClusterUID, AtHand: uid, Moves: true,
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestAForgottenCreationFails(t *testing.T) {
 	if p := after(50 * time.Minute); p.Outcome != outcome.Skipped {
 		t.Errorf("after 50 minutes it is %s", p.Outcome)
 	}
-	if p := after(70 * time.Minute); p.Outcome != outcome.Failed || !contains(p.Error.Message, "terraform apply", "terraform import") {
+	if p := after(70 * time.Minute); p.Outcome != outcome.Failed || !contains(p.Error.Reason.String(), "terraform apply", "terraform import") {
 		t.Errorf("after 70 minutes it is %s: %+v", p.Outcome, p.Error)
 	}
 }

@@ -63,14 +63,14 @@ func TestPricesInAnotherCurrencyRefuseThePool(t *testing.T) {
 	if err != nil || len(report.SpotPools) != 1 {
 		t.Fatal(report, err)
 	}
-	if p := report.SpotPools[0]; p.Outcome != outcome.Failed || p.Error == nil || p.Error.Message != refusal {
+	if p := report.SpotPools[0]; p.Outcome != outcome.Failed || p.Error == nil || p.Error.Reason.String() != refusal {
 		t.Errorf("the run: %s, %+v", p.Outcome, p.Error)
 	}
 	status, err := w.in("USD").Runner().Status(context.Background())
 	if err != nil || len(status.SpotPools) != 1 {
 		t.Fatal(status, err)
 	}
-	if p := status.SpotPools[0]; p.Observed || p.Currency != "CNY" || p.Error == nil || p.Error.Message != refusal {
+	if p := status.SpotPools[0]; p.Observed || p.Currency != "CNY" || p.Error == nil || p.Error.Reason.String() != refusal {
 		t.Errorf("the status: %+v", p)
 	}
 	var refused *spotpool.CurrencyError

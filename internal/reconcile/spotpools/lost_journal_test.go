@@ -170,8 +170,8 @@ func TestADamagedJournalSaysHowToGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Pools(nil).Update(context.Background(), d, 0)
-	if err == nil || !contains(err.Error(), "journal", "is damaged", "move it away", "launches nothing for 10 minutes") ||
-		contains(err.Error(), "restore it from a copy") {
+	if err == nil || !contains(err.Error(), "journal", "is damaged", "Move it away", "launches nothing for 10 minutes") ||
+		contains(err.Error(), "estore it from a copy") {
 		t.Errorf("it says %v", err)
 	}
 }

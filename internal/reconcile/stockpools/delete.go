@@ -11,7 +11,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Delete destroys a stock pool. It deletes the Deployment and its pods, or retains them as
@@ -59,13 +58,15 @@ type terminatingError struct {
 	pods int
 }
 
-func (e *terminatingError) Error() string {
-	what := "its Deployment is being deleted and waits for its pods to terminate"
+// Because says what the deletion waits for.
+func (e *terminatingError) Because() reason.Reason {
 	if e.pods > 0 {
-		what = fmt.Sprintf("its Deployment is gone, and %d of its pods %s terminating", e.pods, wording.Plural(e.pods, "is", "are"))
+		return reason.PodsTerminating(reason.Object(e.object), reason.Count(e.pods))
 	}
-	return e.object + " is not destroyed yet: " + what + ". The next gpupool reconcile resumes it, or destroy it again"
+	return reason.DeploymentTerminating(reason.Object(e.object))
 }
+
+func (e *terminatingError) Error() string { return e.Because().String() }
 
 // clearing is the progress of a deletion.
 type clearing struct {

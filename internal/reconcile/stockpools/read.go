@@ -51,7 +51,7 @@ func (f *Flow) View(ctx context.Context, d stockpool.Declaration) (State, error)
 	state.Replacement = drift.Replacement(p.observation.Deployment)
 	state.Warnings = slices.Concat(state.Warnings, p.warned().Warnings, held(state.Status))
 	if refused := p.plan.Refused; refused != nil {
-		state.Warnings = append(state.Warnings, refused.Reason())
+		state.Warnings = append(state.Warnings, refused.Because())
 	}
 	if state.Deleting {
 		state.Decisions = nil

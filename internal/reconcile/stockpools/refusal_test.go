@@ -111,7 +111,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 		t.Fatalf("it is viewed as %+v (%v), and updated: %v", view, err, updated)
 	}
 	for of, text := range map[string]string{
-		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings.Texts(), "\n"), "a run": d.Run().StockPools[0].Error.Message,
+		"an apply": updated.Error(), "a refresh": strings.Join(view.Warnings.Texts(), "\n"), "a run": d.Run().StockPools[0].Error.Reason.String(),
 	} {
 		if !strings.Contains(text, "destroy this stock pool, which leaves it, then run terraform import ADDRESS "+key) ||
 			strings.Contains(text, "state rm") {

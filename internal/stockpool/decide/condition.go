@@ -102,7 +102,7 @@ func (c Condition) because(why reason.Reason) Condition {
 
 func (v View) synced(t Tally, r Result) Condition {
 	if err := r.Refused; err != nil {
-		return condition(Synced, no, "Refused").because(err.Reason())
+		return condition(Synced, no, "Refused").because(err.Because())
 	}
 	for _, of := range r.Decisions {
 		return condition(Synced, no, "Changes").because(reason.NextChange(reason.Text(of.Summary()), of.Reasons))

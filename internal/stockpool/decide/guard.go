@@ -22,7 +22,7 @@ func guard(v View, t Tally) (_ Tally, r Result) {
 		kind, why = stockpool.KindUnguard, reason.GuardUndeclared()
 	case wanted == nil:
 	case there != nil && !own:
-		r.warn((&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Reason())
+		r.warn((&TakenError{Kind: "PodDisruptionBudget", Key: v.Declaration.Key(), UID: string(there.UID)}).Because())
 	case there == nil, !equality.Semantic.DeepEqual(there.Spec.MinAvailable, wanted.Spec.MinAvailable),
 		!equality.Semantic.DeepEqual(there.Spec.Selector, wanted.Spec.Selector):
 		why = reason.GuardLeaves(reason.Count(v.Declaration.PodDisruptionBudget.MinAvailable))

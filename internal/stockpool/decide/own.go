@@ -8,7 +8,7 @@ import (
 // Refusal is why nothing is done although something should be.
 type Refusal interface {
 	error
-	Reason() reason.Reason
+	Because() reason.Reason
 }
 
 // TakenError reports that a foreign object in the cluster has the pool's name.
@@ -18,8 +18,8 @@ type TakenError struct {
 	Recorded       bool // the store has a record of the pool
 }
 
-// Reason says which object has the name, and what to do.
-func (e *TakenError) Reason() reason.Reason {
+// Because says which object has the name, and what to do.
+func (e *TakenError) Because() reason.Reason {
 	foreign := reason.NotManaged(reason.Word(e.Kind), reason.Word(e.Key), reason.Word(e.UID))
 	if e.Lost {
 		foreign = reason.OwnIsGone(foreign)
@@ -33,17 +33,17 @@ func (e *TakenError) Reason() reason.Reason {
 	return reason.DeploymentTaken(foreign, reason.Word(e.Key))
 }
 
-func (e *TakenError) Error() string { return e.Reason().String() }
+func (e *TakenError) Error() string { return e.Because().String() }
 
 // NamespaceError says that the pool's namespace is missing.
 type NamespaceError struct{ Namespace string }
 
-// Reason names the namespace.
-func (e *NamespaceError) Reason() reason.Reason {
+// Because names the namespace.
+func (e *NamespaceError) Because() reason.Reason {
 	return reason.NamespaceMissing(reason.Word(e.Namespace))
 }
 
-func (e *NamespaceError) Error() string { return e.Reason().String() }
+func (e *NamespaceError) Error() string { return e.Because().String() }
 
 // ContainersError says that a Deployment to take over has another number of containers than one.
 type ContainersError struct {
@@ -51,12 +51,12 @@ type ContainersError struct {
 	Containers int
 }
 
-// Reason names the Deployment.
-func (e *ContainersError) Reason() reason.Reason {
+// Because names the Deployment.
+func (e *ContainersError) Because() reason.Reason {
 	return reason.SeveralContainers(reason.Word(e.Key), reason.Count(e.Containers))
 }
 
-func (e *ContainersError) Error() string { return e.Reason().String() }
+func (e *ContainersError) Error() string { return e.Because().String() }
 
 func refuseNamespace(v View, t Tally) (Tally, Result) {
 	return t, Result{Refused: &NamespaceError{Namespace: v.Declaration.Namespace}}

@@ -75,7 +75,7 @@ func (c codes) plan(p decide.Plan) {
 		c.reasons(d.Reasons...)
 	}
 	if p.Refused != nil {
-		c.reasons(p.Refused.Reason())
+		c.reasons(p.Refused.Because())
 	}
 	c.reasons(p.Warnings...)
 	c.status(p.Status)

@@ -149,7 +149,7 @@ func (p Pauser) Release(ctx context.Context) (resumed []budget.Workload, message
 			var left *budget.NotPausedError
 			switch {
 			case errors.As(failed, &left) && left.Released:
-				messages = append(messages, left.Left())
+				messages = append(messages, left.Because())
 			case failed != nil:
 				err = cmp.Or(err, failed)
 			case some[n].Phase == declaration.Paused:
