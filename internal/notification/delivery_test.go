@@ -79,7 +79,7 @@ func (w *world) run(f fault, failing func(string) bool) {
 			return
 		}
 		if f.lost || f.silent {
-			w.journal = roundTrip(w.journal.Fail(m, notification.Failure{Message: "no response", Uncertain: f.silent || f.lost}, w.now))
+			w.journal = roundTrip(w.journal.Fail(m, notification.Failure{Reason: reason.NoResponse(), Uncertain: f.silent || f.lost}, w.now))
 			return
 		}
 		w.journal = roundTrip(w.journal.Succeed(m, w.now))

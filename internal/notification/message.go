@@ -218,25 +218,3 @@ func Cut(text string, most int) string {
 	}
 	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
 }
-
-// Failure is why a message was not delivered.
-type Failure struct {
-	// The code of the receiver, such as `45009` or `HTTP 403`.
-	Code string `json:"code,omitempty"`
-	// The message of the receiver, or the error of the connection.
-	Message string `json:"message"`
-	// The remedy.
-	Remedy string `json:"remedy,omitempty"`
-	// Whether the message may have arrived.
-	Uncertain bool `json:"uncertain,omitempty"`
-	// The time that the receiver asked for, which the next attempt respects.
-	RetryAfter time.Duration `json:"-"`
-}
-
-// Error returns the code and the message.
-func (f *Failure) Error() string {
-	if f.Code == "" {
-		return f.Message
-	}
-	return f.Code + ": " + f.Message
-}

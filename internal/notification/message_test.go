@@ -1,12 +1,14 @@
 package notification_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func lineOf(kind history.Kind, resolved bool) notification.Line {
@@ -115,10 +117,33 @@ func TestCutKeepsCharactersWhole(t *testing.T) {
 
 func TestFailuresHaveTheCodeFirst(t *testing.T) {
 	t.Parallel()
-	for want, f := range map[string]notification.Failure{"no route": {Message: "no route"}, "HTTP 403: denied": {Code: "HTTP 403", Message: "denied"}} {
+	denied := reason.NotPermitted(reason.Unexplained("denied"))
+	for want, f := range map[string]notification.Failure{"no response in time": {Reason: reason.NoResponse()}, "HTTP 403: denied": {Code: "HTTP 403", Reason: denied}} {
 		if got := f.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestStoredFailures: a run reads what it stored, and the message and the remedy that an earlier version stored.
+func TestStoredFailures(t *testing.T) {
+	t.Parallel()
+	for stored, want := range map[string]string{
+		`{"code":"45009","message":"api freq out of limit.","remedy":"Wait a minute.","uncertain":true}`: "45009: api freq out of limit. Wait a minute",
+		`{"message":"no response in time"}`: "no response in time",
+	} {
+		var j notification.Journal
+		if err := json.Unmarshal([]byte(`{"uid":"u","notification":"ops","failure":`+stored+`}`), &j); err != nil {
+			t.Fatal(err)
+		}
+		if got := roundTrip(j).Failure; got.Error() != want || got.Uncertain != strings.Contains(stored, "uncertain") || got.Remedy() != "" {
+			t.Errorf("%s is read as %q with the remedy %q", stored, got.Error(), got.Remedy())
+		}
+	}
+	f := &notification.Failure{Code: "45009", Reason: reason.ReceiverBusy(reason.Unexplained("api freq out of limit"))}
+	read := roundTrip(notification.Journal{Failure: f}).Failure
+	if !read.Because().Same(f.Because()) || read.Error() != "45009: api freq out of limit" || !strings.HasPrefix(read.Remedy(), "gpupool retries later.") {
+		t.Errorf("read %q with the remedy %q", read.Error(), read.Remedy())
 	}
 }
 

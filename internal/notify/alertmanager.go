@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const (
@@ -108,14 +109,12 @@ func camelCase(kind string) string {
 
 // judgeAlertmanager expects an empty body: a proxy's page of login is not a success.
 func judgeAlertmanager(r response) *notification.Failure {
-	if r.status == http.StatusOK && r.problem == "" && len(r.body) == 0 {
+	if r.status == http.StatusOK && r.problem.IsZero() && len(r.body) == 0 {
 		return nil
 	}
 	var message string
-	if r.status != http.StatusBadRequest || r.problem != "" || json.Unmarshal(r.body, &message) != nil || message == "" {
+	if r.status != http.StatusBadRequest || !r.problem.IsZero() || json.Unmarshal(r.body, &message) != nil || message == "" {
 		return r.unexpected()
 	}
-	f := r.unexpected()
-	f.Message, f.Remedy = message, "Check that the URL is that of an Alertmanager with API v2, and update gpupool."
-	return f
+	return r.refuse("HTTP 400", said(message), refusal{because: reason.AlertmanagerVersion})
 }

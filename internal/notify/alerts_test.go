@@ -213,7 +213,7 @@ func TestWebhookSecrets(t *testing.T) {
 		_, d, sender, _ := receiver(t, notification.Webhook)
 		d.Secret = secret
 		f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
-		if f.Uncertain || strings.Contains(f.Message, "not base64!") || f.Remedy == "" {
+		if f.Uncertain || strings.Contains(f.Error(), "not base64!") || f.Remedy() == "" {
 			t.Errorf("secret %s: the failure is %+v", strconv.Itoa(n), *f)
 		}
 	}

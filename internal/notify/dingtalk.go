@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // dingTalkBytes is the published limit of a request.
@@ -47,46 +48,42 @@ func sign(key, text string) string {
 // dingTalkPause is how long DingTalk refuses each message of a robot that sent too many.
 const dingTalkPause = 10 * time.Minute
 
-const (
-	dingTalkURL     = "Create the robot again in DingTalk, set url_wo to its URL, and increase url_wo_version."
-	dingTalkContent = "DingTalk refused a text or a link. Read the message with gpupool history, and check the names in it."
-)
-
-var dingTalkRemedies = map[string]remedy{
+var dingTalkRefusals = map[string]refusal{
 	"-1":     busy(time.Minute),
 	"130101": busy(dingTalkPause),
 	"410100": busy(dingTalkPause),
 	"90030":  busy(time.Hour),
-	"300005": {text: dingTalkURL},
-	"400013": {text: "Create a robot in another group: DingTalk disbanded this one."},
-	"400101": {text: dingTalkURL},
-	"400102": {text: "Enable the robot in DingTalk."},
-	"400105": {text: "Update gpupool: DingTalk refused the type of the message."},
-	"400106": {text: dingTalkURL},
-	"430101": {text: dingTalkContent},
-	"430102": {text: dingTalkContent},
-	"430104": {text: dingTalkContent},
-	"460101": {text: "Update gpupool: DingTalk refused the size of the message."},
-	"310000": {text: "Compare the secret, the keywords and the IP addresses in the robot's security settings with secret_wo and with this network."},
+	"300005": {because: reason.DingTalkNoRobot},
+	"400013": {because: reason.DingTalkDisbanded},
+	"400101": {because: reason.DingTalkNoRobot},
+	"400102": {because: reason.DingTalkDisabled},
+	"400105": {because: reason.DingTalkType},
+	"400106": {because: reason.DingTalkNoRobot},
+	"430101": {because: reason.DingTalkContent},
+	"430102": {because: reason.DingTalkContent},
+	"430104": {because: reason.DingTalkContent},
+	"460101": {because: reason.DingTalkSize},
+	"310000": {because: reason.DingTalkSecurity},
 }
 
 // dingTalkChecks are the checks behind code 310000, by words of its message.
-var dingTalkChecks = []struct{ english, chinese, remedy string }{
-	{"keyword", "关键词", "Add the keyword gpupool to the robot's security settings. Each message contains it."},
-	{"sign not match", "签名不匹配", "Set secret_wo to the secret of the robot, which begins with SEC, and increase secret_wo_version."},
-	{"timestamp", "时间戳", "Correct the clock of this machine: it differs by more than an hour."},
-	{"whitelist", "白名单", "Add the IP address of this network to the robot's security settings."},
+var dingTalkChecks = []struct {
+	english, chinese string
+	because          func(reason.Reason) reason.Reason
+}{
+	{"keyword", "关键词", reason.DingTalkKeyword},
+	{"sign not match", "签名不匹配", reason.DingTalkSecret},
+	{"timestamp", "时间戳", reason.DingTalkClock},
+	{"whitelist", "白名单", reason.DingTalkAddress},
 }
 
 func judgeDingTalk(r response) *notification.Failure {
-	f := judgeCode(r, "errcode", "errmsg", dingTalkRemedies)
-	if f != nil && f.Code == "310000" {
+	return judgeCode(r, "errcode", "errmsg", func(code, message string) refusal {
 		for _, c := range dingTalkChecks {
-			if strings.Contains(f.Message, c.english) || strings.Contains(f.Message, c.chinese) {
-				f.Remedy = c.remedy
-				break
+			if code == "310000" && (strings.Contains(message, c.english) || strings.Contains(message, c.chinese)) {
+				return refusal{because: c.because}
 			}
 		}
-	}
-	return f
+		return dingTalkRefusals[code]
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // feishuBytes is the published limit of a request.
@@ -42,20 +43,21 @@ func feishu(d delivery) ([]request, *notification.Failure) {
 	return []request{r}, nil
 }
 
-var feishuRemedies = map[string]remedy{
-	"9499":  {text: "Update gpupool: Feishu refused the form or the size of the message."},
+var feishuRefusals = map[string]refusal{
+	"9499":  {because: reason.FeishuSize},
 	"11232": busy(time.Minute),
-	"19001": {text: "Create the robot again in Feishu, set url_wo to its URL, and increase url_wo_version."},
-	"19002": {text: "Update gpupool: Feishu refused the form of the message."},
-	"19021": {text: "Set secret_wo to the secret of the robot, and increase secret_wo_version. If it is right, correct the clock of this machine."},
-	"19022": {text: "Add the IP address of this network to the robot's security settings."},
-	"19024": {text: "Add the keyword gpupool to the robot's security settings. Each message contains it."},
+	"19001": {because: reason.FeishuNoRobot},
+	"19002": {because: reason.FeishuForm},
+	"19021": {because: reason.FeishuSecret},
+	"19022": {because: reason.FeishuAddress},
+	"19024": {because: reason.FeishuKeyword},
 }
 
 func judgeFeishu(r response) *notification.Failure {
-	f := judgeCode(r, "code", "msg", feishuRemedies)
-	if f != nil && f.Code == "9499" && strings.Contains(strings.ToLower(f.Message), "too many") {
-		f.Remedy, f.RetryAfter = feishuRemedies["11232"].text, max(f.RetryAfter, time.Minute)
-	}
-	return f
+	return judgeCode(r, "code", "msg", func(code, message string) refusal {
+		if code == "9499" && strings.Contains(strings.ToLower(message), "too many") {
+			return busy(time.Minute)
+		}
+		return feishuRefusals[code]
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // FuzzJudge: whatever a receiver responds, a message is only delivered if the protocol says so, and
@@ -31,14 +32,14 @@ func FuzzJudge(f *testing.F) {
 				}
 				continue
 			}
-			if got.Code == "" || got.Message == "" || got.RetryAfter < 0 || got.RetryAfter > mostWait {
+			if got.Code == "" || got.Reason.IsZero() || got.RetryAfter < 0 || got.RetryAfter > mostWait {
 				t.Errorf("%s: HTTP %d %q is %+v", kind, r.status, body, *got)
 			}
 			if got.Uncertain && r.status >= 300 && r.status < 500 && got.Code != "rollup_error" {
 				t.Errorf("%s: HTTP %d %q is uncertain: %+v", kind, r.status, body, *got)
 			}
 		}
-		r.problem = "the response ended early"
+		r.problem = reason.ResponseEnded()
 		for kind, p := range protocols {
 			if got := p.judge(r); got == nil && kind != notification.Webhook && r.status != http.StatusAccepted {
 				t.Errorf("%s: a part of %q is a success", kind, body)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const (
@@ -81,7 +82,7 @@ func judgePagerDuty(r response) *notification.Failure {
 		Status, Message string
 		Errors          []string
 	}
-	readable := r.problem == "" && json.Unmarshal(r.body, &result) == nil
+	readable := r.problem.IsZero() && json.Unmarshal(r.body, &result) == nil
 	switch {
 	case r.status == http.StatusAccepted && readable && result.Status == "success":
 		return nil
@@ -96,9 +97,13 @@ func judgePagerDuty(r response) *notification.Failure {
 	if len(result.Errors) > 0 {
 		message += ": " + strings.Join(result.Errors, "; ")
 	}
-	todo := "Update gpupool: PagerDuty refused the form or the size of the event."
-	if wrongKey.MatchString(message) {
-		todo = "Set secret_wo to the integration key of Events API v2, which has 32 characters, and increase secret_wo_version."
+	var means refusal
+	switch {
+	case result.Status != "invalid event":
+	case wrongKey.MatchString(message):
+		means.because = reason.PagerDutyKey
+	default:
+		means.because = reason.PagerDutyForm
 	}
-	return r.refusal(result.Status, message, map[string]remedy{"invalid event": {text: todo}})
+	return r.refuse(result.Status, said(message), means)
 }

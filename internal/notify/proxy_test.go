@@ -42,7 +42,7 @@ func TestProxiesThatRefuseAreExplained(t *testing.T) {
 			for _, kind := range types(t) {
 				d := notification.Declaration{Name: "ops", Type: kind, URL: address, Secret: secretOf(kind)}
 				f := failure(t, by(t, proxy.URL).Send(t.Context(), d, message(exceeded())))
-				if f.Message != want.message || !strings.Contains(f.Remedy, want.remedy) || f.Code == "" || f.Uncertain {
+				if f.Error() != f.Code+": "+want.message || !strings.Contains(f.Remedy(), want.remedy) || f.Code == "" || f.Uncertain {
 					t.Errorf("%s, %s, HTTP %d: the failure is %+v", kind, address, status, *f)
 				}
 			}
@@ -77,7 +77,7 @@ func TestUntrustedCertificatesAreExplained(t *testing.T) {
 	for want, transport := range map[string]*http.Transport{"Add the CA of the receiver": unknown, "Check the host in the URL": trusting} {
 		d := notification.Declaration{Name: "ops", Type: notification.Slack, URL: web.URL}
 		f := failure(t, notify.Sender{Client: &http.Client{Transport: transport}}.Send(t.Context(), d, message(exceeded())))
-		if !strings.Contains(f.Message, "the certificate is not trusted") || !strings.HasPrefix(f.Remedy, want) || f.Uncertain {
+		if !strings.Contains(f.Error(), "the certificate is not trusted") || !strings.HasPrefix(f.Remedy(), want) || f.Uncertain {
 			t.Errorf("want %q, the failure is %+v", want, *f)
 		}
 	}
@@ -93,7 +93,7 @@ func TestUnreachableProxiesAreNamed(t *testing.T) {
 	l.Close()
 	d := notification.Declaration{Name: "ops", Type: notification.Slack, URL: "https://hooks.example.com/T"}
 	f := failure(t, by(t, "http://"+l.Addr().String()).Send(t.Context(), d, message(exceeded())))
-	if want := "the proxy cannot be reached: dial tcp " + l.Addr().String(); !strings.HasPrefix(f.Message, want) || !strings.Contains(f.Remedy, "HTTPS_PROXY") {
+	if want := "the proxy cannot be reached: dial tcp " + l.Addr().String(); !strings.HasPrefix(f.Error(), want) || !strings.Contains(f.Remedy(), "HTTPS_PROXY") {
 		t.Errorf("the failure is %+v", *f)
 	}
 }

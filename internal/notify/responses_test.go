@@ -229,7 +229,7 @@ func TestDocumentedResponses(t *testing.T) {
 				continue
 			}
 			f := failure(t, err)
-			if f.Code != x.code || f.RetryAfter != x.wait || f.Uncertain != x.uncertain || !strings.Contains(f.Remedy, x.remedy) || f.Message == "" {
+			if f.Code != x.code || f.RetryAfter != x.wait || f.Uncertain != x.uncertain || !strings.Contains(f.Remedy(), x.remedy) || f.Reason.IsZero() {
 				t.Errorf("%s, HTTP %d %q: the failure is %+v", kind, x.status, x.body, *f)
 			}
 			if x.page == "" || !strings.HasPrefix(x.page, "http") && x.page != unlisted {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Sender sends messages.
@@ -59,8 +60,8 @@ type response struct {
 	status int
 	header http.Header
 	body   []byte
-	// problem is why the body is incomplete; empty if it is complete.
-	problem string
+	// problem is why the body is incomplete; zero if it is complete.
+	problem reason.Reason
 	now     time.Time
 }
 
@@ -69,7 +70,7 @@ type response struct {
 func (s Sender) Send(ctx context.Context, d notification.Declaration, m notification.Message) error {
 	p, known := protocols[d.Type]
 	if !known {
-		return &notification.Failure{Message: "unknown type " + plain(string(d.Type), 50), Remedy: "Use a type that this version of gpupool supports."}
+		return &notification.Failure{Reason: reason.UnknownReceiver(reason.Foreign(plain(string(d.Type), 50)))}
 	}
 	requests, f := p.requests(delivery{d, plainMessage(m), s.now()})
 	for n := 0; f == nil && n < len(requests); n++ {
@@ -119,9 +120,9 @@ func (s Sender) post(ctx context.Context, r request, judge func(response) *notif
 	answer.body, err = io.ReadAll(io.LimitReader(got.Body, mostResponse+1))
 	switch {
 	case err != nil:
-		answer.problem = "the response ended early"
+		answer.problem = reason.ResponseEnded()
 	case len(answer.body) > mostResponse:
-		answer.problem = "the response is longer than 64 KB"
+		answer.problem = reason.ResponseTooLong()
 	}
 	return judge(answer)
 }

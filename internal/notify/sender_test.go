@@ -99,7 +99,7 @@ func TestMessageArrives(t *testing.T) {
 	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
 		if err := sender.Send(t.Context(), d, message(exceeded())); err != nil {
-			t.Fatalf("%s: %v: %s", kind, err, failure(t, err).Remedy)
+			t.Fatalf("%s: %v: %s", kind, err, failure(t, err).Remedy())
 		}
 		got := server.Arrivals()
 		if len(got) != 1 {
@@ -242,7 +242,7 @@ func TestRateLimits(t *testing.T) {
 			}
 		}
 		f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
-		if f.Code != c.code || f.RetryAfter != c.wait || f.Uncertain || f.Remedy == "" {
+		if f.Code != c.code || f.RetryAfter != c.wait || f.Uncertain || f.Remedy() == "" {
 			t.Errorf("%s: the failure is %+v, want code %s and a wait of %s", c.kind, *f, c.code, c.wait)
 		}
 		now.at = now.at.Add(c.wait)
@@ -282,7 +282,7 @@ func TestWrongSecretIsExplained(t *testing.T) {
 		_, d, sender, _ := receiver(t, kind)
 		d.Secret = "another-secret-than-that-of-it"
 		f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
-		if f.Code != code || f.Uncertain || !strings.Contains(f.Remedy, "secret") {
+		if f.Code != code || f.Uncertain || !strings.Contains(f.Remedy(), "secret") {
 			t.Errorf("%s: the failure is %+v, want code %s", kind, *f, code)
 		}
 	}
@@ -293,8 +293,8 @@ func TestWrongClockIsExplained(t *testing.T) {
 	for _, kind := range []notification.Type{notification.DingTalk, notification.Feishu} {
 		_, d, sender, _ := receiver(t, kind)
 		sender.Now = func() time.Time { return start.Add(-2 * time.Hour) }
-		if f := failure(t, sender.Send(t.Context(), d, message(exceeded()))); !strings.Contains(f.Remedy, "clock") {
-			t.Errorf("%s: the remedy is %q", kind, f.Remedy)
+		if f := failure(t, sender.Send(t.Context(), d, message(exceeded()))); !strings.Contains(f.Remedy(), "clock") {
+			t.Errorf("%s: the remedy is %q", kind, f.Remedy())
 		}
 	}
 }
@@ -309,7 +309,7 @@ func TestKeywordIsInEachMessage(t *testing.T) {
 		}
 		server.Keyword = "another"
 		f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
-		if f.Code != code || !strings.Contains(f.Remedy, "keyword gpupool") {
+		if f.Code != code || !strings.Contains(f.Remedy(), "keyword gpupool") {
 			t.Errorf("%s: the failure is %+v", kind, *f)
 		}
 	}
@@ -335,7 +335,7 @@ func TestUncertainOutcomes(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 			f := failure(t, sender.Send(ctx, d, message(exceeded())))
 			cancel()
-			if f.Uncertain != c.uncertain || f.Message == "" || f.Remedy == "" {
+			if f.Uncertain != c.uncertain || f.Reason.IsZero() || f.Remedy() == "" {
 				t.Errorf("%s, %s: the failure is %+v, want uncertain = %v", kind, name, *f, c.uncertain)
 			}
 			if server.Requests() != 1 {
@@ -396,11 +396,11 @@ func TestUnreachableHostIsCertain(t *testing.T) {
 	} {
 		d := notification.Declaration{Type: notification.Slack, URL: address}
 		f := failure(t, notify.Sender{}.Send(t.Context(), d, message(exceeded())))
-		if f.Uncertain || f.Remedy == "" {
+		if f.Uncertain || f.Remedy() == "" {
 			t.Errorf("%s: the failure is %+v", address, *f)
 		}
-		if strings.Contains(f.Message, notifytest.Key) {
-			t.Errorf("the message contains the URL: %s", f.Message)
+		if strings.Contains(f.Error(), notifytest.Key) {
+			t.Errorf("the message contains the URL: %s", f.Error())
 		}
 	}
 }
@@ -424,7 +424,7 @@ func TestNoFailureContainsASecret(t *testing.T) {
 			server.Fail(fault)
 			f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
 			for _, secret := range []string{notifytest.Key, d.URL, d.Secret} {
-				if secret != "" && kind != notification.Alertmanager && strings.Contains(f.Error()+f.Remedy, secret) ||
+				if secret != "" && kind != notification.Alertmanager && strings.Contains(f.Error()+f.Remedy(), secret) ||
 					kind == notification.Alertmanager && strings.Contains(f.Error(), d.Secret) {
 					t.Errorf("%s: the failure contains a secret: %+v", kind, *f)
 				}
@@ -445,7 +445,7 @@ func TestCertificatesAndRedirects(t *testing.T) {
 	t.Cleanup(web.Close)
 	d := notification.Declaration{Type: notification.WeCom, URL: server.Address(web.URL)}
 	f := failure(t, notify.Sender{}.Send(t.Context(), d, message(exceeded())))
-	if f.Uncertain || !strings.Contains(f.Message, "certificate") || server.Requests() > 0 {
+	if f.Uncertain || !strings.Contains(f.Error(), "certificate") || server.Requests() > 0 {
 		t.Errorf("an unknown certificate: %+v", *f)
 	}
 	sender := notify.Sender{Client: web.Client()}
@@ -453,7 +453,7 @@ func TestCertificatesAndRedirects(t *testing.T) {
 		t.Errorf("a trusted certificate: %v", err)
 	}
 	server.Fail(notifytest.Fault{Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": target.URL}})
-	if f := failure(t, sender.Send(t.Context(), d, message(exceeded()))); f.Uncertain || !strings.Contains(f.Remedy, "redirect") {
+	if f := failure(t, sender.Send(t.Context(), d, message(exceeded()))); f.Uncertain || !strings.Contains(f.Remedy(), "redirect") {
 		t.Errorf("a redirect: %+v", *f)
 	}
 }
@@ -463,7 +463,7 @@ func TestCanceledAttemptIsCertainBeforeItIsSent(t *testing.T) {
 	_, d, sender, _ := receiver(t, notification.Slack)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f := failure(t, sender.Send(ctx, d, message(exceeded()))); f.Uncertain || !strings.Contains(f.Message, "canceled") {
+	if f := failure(t, sender.Send(ctx, d, message(exceeded()))); f.Uncertain || !strings.Contains(f.Error(), "canceled") {
 		t.Errorf("the failure is %+v", *f)
 	}
 }
@@ -471,7 +471,7 @@ func TestCanceledAttemptIsCertainBeforeItIsSent(t *testing.T) {
 func TestUnknownTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	f := failure(t, notify.Sender{}.Send(t.Context(), notification.Declaration{Type: "pigeon"}, message(exceeded())))
-	if !strings.Contains(f.Message, "pigeon") || f.Remedy == "" {
+	if !strings.Contains(f.Error(), "pigeon") || f.Remedy() == "" {
 		t.Errorf("the failure is %+v", *f)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // slackBytes is below the published 40,000 characters of a text. Slack refuses blocks of more than
@@ -45,39 +46,39 @@ func slack(d delivery) ([]request, *notification.Failure) {
 	return []request{r}, nil
 }
 
-var slackRemedies = map[string]remedy{
-	"invalid_payload":                   {text: "Update gpupool: Slack refused the form of the message."},
-	"no_text":                           {text: "Update gpupool: Slack refused the form of the message."},
-	"msg_blocks_too_long":               {text: "Update gpupool: Slack refused the size of the message."},
-	"invalid_blocks":                    {text: "Update gpupool: Slack refused the form of the message."},
-	"user_not_found":                    {text: "Create the webhook again in Slack: its user does not exist."},
-	"channel_not_found":                 {text: "Create the webhook again in Slack: its channel does not exist."},
-	"channel_is_archived":               {text: "Unarchive the channel in Slack, or create a webhook for another channel."},
-	"action_prohibited":                 {text: "Ask an administrator of the Slack workspace to permit webhooks in this channel."},
-	"posting_to_general_channel_denied": {text: "Use another channel, or ask an administrator of the Slack workspace for the permission."},
-	"no_service":                        {text: "Create the webhook again in Slack: it was removed or disabled."},
-	"no_active_hooks":                   {text: "Create the webhook again in Slack: it was removed or disabled."},
-	"no_team":                           {text: "Create the webhook again in Slack: its workspace does not exist."},
-	"team_disabled":                     {text: "Create the webhook again in Slack: its workspace is disabled."},
-	"invalid_token":                     {text: "Set url_wo to the webhook URL that Slack shows, and increase url_wo_version."},
+var slackRefusals = map[string]refusal{
+	"invalid_payload":                   {because: reason.SlackForm},
+	"no_text":                           {because: reason.SlackForm},
+	"msg_blocks_too_long":               {because: reason.SlackSize},
+	"invalid_blocks":                    {because: reason.SlackForm},
+	"user_not_found":                    {because: reason.SlackNoUser},
+	"channel_not_found":                 {because: reason.SlackNoChannel},
+	"channel_is_archived":               {because: reason.SlackArchived},
+	"action_prohibited":                 {because: reason.SlackForbidden},
+	"posting_to_general_channel_denied": {because: reason.SlackGeneral},
+	"no_service":                        {because: reason.SlackNoWebhook},
+	"no_active_hooks":                   {because: reason.SlackNoWebhook},
+	"no_team":                           {because: reason.SlackNoTeam},
+	"team_disabled":                     {because: reason.SlackTeamOff},
+	"invalid_token":                     {because: reason.SlackToken},
 	"rollup_error":                      busy(time.Minute),
 	"rate_limited":                      busy(30 * time.Second),
 	"ratelimited":                       busy(30 * time.Second),
 }
 
 func judgeSlack(r response) *notification.Failure {
-	body := bytes.TrimSpace(r.body)
+	body := string(bytes.TrimSpace(r.body))
 	switch {
-	case r.problem == "" && r.status == http.StatusOK && string(body) == "ok":
+	case r.problem.IsZero() && r.status == http.StatusOK && body == "ok":
 		return nil
-	case r.problem != "" || r.status < 400 || !short(body) || string(body) == "ok":
+	case !r.problem.IsZero() || r.status < 400 || !short(body) || body == "ok":
 		return r.unexpected()
 	}
-	f := r.refusal(string(body), "Slack refused the message", slackRemedies)
-	_, known := slackRemedies[string(body)]
-	f.Uncertain = string(body) == "rollup_error" || r.status >= 500 && !known
+	means, known := slackRefusals[body]
+	f := r.refuse(body, reason.SlackRefused(), means)
+	f.Uncertain = body == "rollup_error" || r.status >= 500 && !known
 	if r.status == http.StatusTooManyRequests && f.RetryAfter == 0 {
-		f.RetryAfter = slackRemedies["rate_limited"].wait
+		f.RetryAfter = slackRefusals["rate_limited"].wait
 	}
 	return f
 }

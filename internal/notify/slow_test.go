@@ -63,7 +63,7 @@ func TestHugeResponsesAreNotRead(t *testing.T) {
 	d := notification.Declaration{Name: "ops", Type: notification.WeCom, URL: server.URL}
 	f := failure(t, notify.Sender{}.Send(t.Context(), d, message(exceeded())))
 	<-done
-	if !strings.Contains(f.Message, "longer than 64 KB") || sent.Load() >= most {
+	if !strings.Contains(f.Error(), "longer than 64 KB") || sent.Load() >= most {
 		t.Errorf("after %d bytes, the failure is %+v", sent.Load(), *f)
 	}
 }
@@ -95,7 +95,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 				h := &hosts{first: strings.TrimPrefix(server.URL, "http://")}
 				d := notification.Declaration{Name: "ops", Type: kind, URL: server.URL, Secret: secretOf(kind)}
 				f := failure(t, notify.Sender{Client: &http.Client{Transport: h}}.Send(t.Context(), d, message(exceeded())))
-				if h.foreign.Load() > 0 || requests != 1 || f.Code != "HTTP "+strconv.Itoa(status) || strings.Contains(f.Error()+f.Remedy, to) {
+				if h.foreign.Load() > 0 || requests != 1 || f.Code != "HTTP "+strconv.Itoa(status) || strings.Contains(f.Error()+f.Remedy(), to) {
 					t.Errorf("%s, %d to %s: %d requests, %d of them to other hosts: %+v", kind, status, to, requests, h.foreign.Load(), *f)
 				}
 				server.Close()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // teamsBytes is below the published limit of about 28 KB, which includes what Teams adds.
@@ -39,15 +40,14 @@ func teams(d delivery) ([]request, *notification.Failure) {
 
 // judgeTeams judges by the status: a workflow begins after its response, which has no body.
 func judgeTeams(r response) *notification.Failure {
-	if r.status == http.StatusAccepted || r.status == http.StatusOK && r.problem == "" && len(r.body) == 0 {
+	if r.status == http.StatusAccepted || r.status == http.StatusOK && r.problem.IsZero() && len(r.body) == 0 {
 		return nil
 	}
-	f := r.unexpected()
 	switch r.status {
 	case http.StatusBadRequest:
-		f.Remedy = "Check that the workflow exists, is turned on, and has the trigger \"When a Teams webhook request is received\"."
+		return r.failure(reason.TeamsWorkflow)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		f.Remedy = "Set the workflow's trigger to accept anyone, copy its URL to url_wo, and increase url_wo_version."
+		return r.failure(reason.TeamsTrigger)
 	}
-	return f
+	return r.unexpected()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // cloudEvent is an event in the structured mode of CloudEvents 1.0.
@@ -76,10 +77,7 @@ func webhookKey(secret string) (string, *notification.Failure) {
 	}
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(key) == 0 {
-		return "", &notification.Failure{
-			Message: "the secret is invalid: base64 must follow " + webhookPrefix,
-			Remedy:  "Set secret_wo to the secret that the receiver shows, and increase secret_wo_version.",
-		}
+		return "", &notification.Failure{Reason: reason.InvalidSecret(webhookPrefix)}
 	}
 	return string(key), nil
 }

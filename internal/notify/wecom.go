@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // weComBytes is the published limit of a text, in UTF-8.
@@ -19,21 +20,19 @@ func weCom(d delivery) ([]request, *notification.Failure) {
 	return []request{post(d.URL, map[string]any{"msgtype": "text", "text": text})}, nil
 }
 
-const weComURL = "Create the group robot again in WeCom, set url_wo to its URL, and increase url_wo_version."
-
-var weComRemedies = map[string]remedy{
+var weComRefusals = map[string]refusal{
 	"-1":    busy(time.Minute),
-	"40008": {text: "Update gpupool: WeCom refused the type of the message."},
-	"40033": {text: "Update gpupool: WeCom refused a character of the message."},
-	"40035": {text: "Update gpupool: WeCom refused the form of the message."},
-	"40058": {text: "Update gpupool: WeCom refused the form or the size of the message."},
-	"45002": {text: "Update gpupool: WeCom refused the size of the message."},
+	"40008": {because: reason.WeComType},
+	"40033": {because: reason.WeComCharacter},
+	"40035": {because: reason.WeComForm},
+	"40058": {because: reason.WeComLength},
+	"45002": {because: reason.WeComSize},
 	"45009": busy(time.Minute),
 	"45033": busy(time.Minute),
-	"93000": {text: weComURL},
-	"93008": {text: weComURL},
+	"93000": {because: reason.WeComNoRobot},
+	"93008": {because: reason.WeComNoRobot},
 }
 
 func judgeWeCom(r response) *notification.Failure {
-	return judgeCode(r, "errcode", "errmsg", weComRemedies)
+	return judgeCode(r, "errcode", "errmsg", func(code, _ string) refusal { return weComRefusals[code] })
 }

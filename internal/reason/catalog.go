@@ -152,6 +152,12 @@ func warning(code Code, text string) func() Reason {
 	return func() Reason { return d.make() }
 }
 
+// remedied makes one that an operator should check, without arguments.
+func remedied(code Code, text, remedy string) func() Reason {
+	d := define(code, Warning, text, remedy)
+	return func() Reason { return d.make() }
+}
+
 func one[A Argument](code Code, s Severity, text, remedy string) func(A) Reason {
 	d := define(code, s, text, remedy, decode[A])
 	return func(a A) Reason { return d.make(a) }

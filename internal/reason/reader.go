@@ -48,6 +48,20 @@ func withoutNumber(a Argument) Argument {
 	return a
 }
 
+// Rewrite returns a reason whose foreign texts are as a function writes them.
+func (r Reason) Rewrite(text func(string) string) Reason {
+	args := slices.Clone(r.Args)
+	for n, a := range args {
+		switch a := a.(type) {
+		case Foreign:
+			args[n] = Foreign(text(string(a)))
+		case Reason:
+			args[n] = a.Rewrite(text)
+		}
+	}
+	return Reason{Code: r.Code, Args: args}
+}
+
 // RedactAll redacts a list.
 func (r Renderer) RedactAll(list Reasons) Reasons { return mapped(list, r.Redact) }
 

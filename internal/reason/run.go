@@ -100,8 +100,8 @@ var (
 		"{notification}: nothing is sent, since the attempt cannot be recorded: {error}", "")
 	DeliveryUnrecorded = two[Object, Foreign]("delivery_unrecorded", Warning,
 		"{notification}: the next run sends a message again, since its delivery cannot be recorded: {error}", "")
-	DeliveryFails = five[Object, Instant, Foreign, Instant, Foreign]("delivery_fails", Warning,
-		"{notification}: no message was delivered since {since}: {error}. The next attempt is due at {next}", "{remedy}")
+	DeliveryFails = four[Object, Instant, Reason, Instant]("delivery_fails", Warning,
+		"{notification}: no message was delivered since {since}: {why}. The next attempt is due at {next}", "{why}")
 	DestroyedUndelivered = two[Object, Count]("destroyed_undelivered", Warning,
 		"{notification}: {events} {events:event|events} that it had not delivered {events:is|are} not reported", "To list {events:it|them}:\ngpupool history")
 )

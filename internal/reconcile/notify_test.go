@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/eventlog"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
@@ -135,7 +136,7 @@ func TestFailedDeliveriesAreRetriedAndFailNoRun(t *testing.T) {
 	t.Parallel()
 	n := newNotified(t)
 	n.exceed()
-	n.receiver.Err = &notification.Failure{Code: "45009", Message: "api freq out of limit", Remedy: "Wait a minute."}
+	n.receiver.Err = &notification.Failure{Code: "45009", Reason: reason.ReceiverBusy(reason.Unexplained("api freq out of limit"))}
 	report := n.reconcile()
 	if failed, _ := report.Failures(); failed > 0 || len(report.Notifications) != 1 || report.Notifications[0].Failure == nil {
 		t.Errorf("%d failed, notifications: %+v", failed, report.Notifications)
@@ -146,7 +147,7 @@ func TestFailedDeliveriesAreRetriedAndFailNoRun(t *testing.T) {
 	}
 	d := status.Notifications[0]
 	if d.State != state.Failing || d.Failed != 1 || d.Pending < 3 || !strings.Contains(d.Reason().String(), "45009: api freq out of limit. The next") ||
-		!strings.HasSuffix(d.Reason().String(), ". Wait a minute.") {
+		!strings.HasSuffix(d.Reason().String(), "fewer notifications with this URL.") {
 		t.Errorf("status: %+v: %s", d, d.Reason().String())
 	}
 	n.receiver.Err = nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/reconciletest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/serve"
@@ -31,7 +32,7 @@ func TestFailingNotificationsAreFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	receiver.Err = &notification.Failure{Code: "HTTP 404", Message: `<b>no_team</b>`, Remedy: "Create the URL again."}
+	receiver.Err = &notification.Failure{Code: "HTTP 404", Reason: reason.URLGone(reason.Unexplained(`<b>no_team</b>`))}
 	d.Cluster.Step(2 * time.Hour) // budgets are exceeded
 	if _, err := world().Runner().Run(t.Context(), reconcile.RunOptions{}); err != nil {
 		t.Fatal(err)

@@ -111,8 +111,8 @@ func (o *options) sendTest(ctx context.Context, flow *notifications.Flow, name s
 	d, err := flow.Test(ctx, name)
 	var failure *notification.Failure
 	switch {
-	case errors.As(err, &failure) && failure.Remedy != "":
-		return fmt.Errorf("%s: the test message was not delivered: %w\n%s", d.Object(), failure, failure.Remedy)
+	case errors.As(err, &failure) && failure.Remedy() != "":
+		return fmt.Errorf("%s: the test message was not delivered: %w\n%s", d.Object(), failure, failure.Remedy())
 	case errors.As(err, &failure):
 		return fmt.Errorf("%s: the test message was not delivered: %w", d.Object(), failure)
 	case err != nil:

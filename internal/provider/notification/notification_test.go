@@ -16,6 +16,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/providertest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -149,7 +150,7 @@ func deliver(t *testing.T, w *providertest.World, change func(*core.Journal)) {
 
 func fail(j *core.Journal) {
 	j.FailingSince, j.NextAt = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 26, 13, 0, 0, 0, time.UTC)
-	j.Attempts, j.Failure = 3, &core.Failure{Code: "no_service", Message: "Slack refused the message", Remedy: "Create the webhook again in Slack."}
+	j.Attempts, j.Failure = 3, &core.Failure{Code: "no_service", Reason: reason.SlackNoWebhook(reason.SlackRefused())}
 }
 
 func nothingRecorded(t *testing.T, w *providertest.World) {

@@ -35,7 +35,7 @@ func (r *receivers) Send(ctx context.Context, d notification.Declaration, _ noti
 	defer r.mu.Unlock()
 	r.longest = max(r.longest, time.Since(began))
 	if err := ctx.Err(); err != nil {
-		return &notification.Failure{Message: "no response in time", Uncertain: true}
+		return &notification.Failure{Reason: reason.NoResponse(), Uncertain: true}
 	}
 	r.arrived = append(r.arrived, d.Name)
 	return nil

@@ -2,8 +2,6 @@ package notifications
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
@@ -11,7 +9,6 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Description is a notification in a status.
@@ -51,8 +48,8 @@ func (d Description) Reason() reason.Reason {
 	case d.Failure == nil:
 		return reason.Reason{}
 	}
-	return reason.DeliveryFails(reason.Object(d.Object()), reason.Instant{Time: d.FailingSince}, reason.NewForeign(strings.TrimSuffix(d.Failure.Error(), ".")),
-		reason.Instant{Time: d.NextAt}, reason.NewForeign(d.Failure.Remedy))
+	return reason.DeliveryFails(reason.Object(d.Object()), reason.Instant{Time: d.FailingSince}, d.Failure.Because(),
+		reason.Instant{Time: d.NextAt})
 }
 
 func describe(d notification.Declaration, j *notification.Journal) Description {
@@ -127,14 +124,9 @@ func (f *Flow) addDelay(of *Description, d notification.Declaration, j notificat
 	case of.FailingSince.IsZero():
 		return
 	case can && probed.Unwritable() != nil:
-		of.Failure = &notification.Failure{
-			Message: "an attempt cannot be recorded: " + probed.Unwritable().Error(), Remedy: "Make the store writable, and run gpupool reconcile.",
-		}
+		of.Failure = &notification.Failure{Reason: reason.Unrecordable(reason.Failure(probed.Unwritable()))}
 	case !since(now.Add(-delayedAfter)).IsZero():
-		of.Failure = &notification.Failure{
-			Message: fmt.Sprintf("%d %s", of.Pending, wording.Plural(of.Pending, "event waits", "events wait")),
-			Remedy:  "Run gpupool reconcile, and read its warnings.",
-		}
+		of.Failure = &notification.Failure{Reason: reason.EventsWait(reason.Count(of.Pending))}
 	default:
 		of.FailingSince = time.Time{}
 		return

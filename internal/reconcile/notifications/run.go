@@ -336,7 +336,7 @@ func failureOf(err error) notification.Failure {
 	if errors.As(err, &failure) {
 		return *failure
 	}
-	return notification.Failure{Message: err.Error(), Uncertain: true}
+	return notification.Failure{Reason: reason.Explain(err), Uncertain: true}
 }
 
 func zoneOf(d notification.Declaration) (*time.Location, error) {
