@@ -37,7 +37,7 @@ var rooms = map[string]struct {
 		module + "internal/duration", module + "internal/printable", module + "internal/wording",
 	}},
 	"internal/node":    {pure: true, may: []string{module + "internal/reason"}},
-	"internal/problem": {pure: true, may: []string{module + "internal/duration"}},
+	"internal/problem": {pure: true, may: []string{module + "internal/reason"}},
 	"internal/spotpool": {pure: true, may: []string{
 		module + "internal/node", "k8s.io/apimachinery/pkg/util/validation", module + "internal/exception", module + "internal/errorclass",
 		module + "internal/history", module + "internal/duration", module + "internal/problem", module + "internal/reason", module + "internal/wording",

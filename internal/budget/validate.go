@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/weight"
 )
 
@@ -35,9 +36,9 @@ const (
 // WithDefaults.
 func (d Declaration) Validate(zones Zones) []Problem {
 	v := &validator{d: d}
-	v.Name("name", d.Name, "a budget")
+	v.Name("name", d.Name, "budget")
 	if _, err := d.Limit(); err != nil {
-		v.Add("gpu_hours", "Write the limit in GPU-hours above zero, such as \"100\" or \"12.5\", with at most three digits after the point.", "%v", err)
+		v.Add("gpu_hours", reason.InvalidLimit(reason.Failure(err)))
 	}
 	v.window(zones)
 	v.selector()
@@ -56,7 +57,7 @@ type validator struct {
 // once adds a problem where the nth of a list is there already.
 func (v *validator) once(attribute string, list []string, n int) {
 	if slices.Index(list, list[n]) < n {
-		v.Add(attribute, "Leave one of them out.", "%q is there already", list[n])
+		v.Add(attribute, reason.Repeated(reason.Quoted(list[n])))
 	}
 }
 
@@ -64,42 +65,39 @@ func (v *validator) window(zones Zones) {
 	d := v.d
 	switch {
 	case d.Window == "" && d.Period == "":
-		v.Add("window", "Write window = \"24h\" for a rolling window, or period = \"month\" for the calendar's.",
-			"the budget has neither a window nor a period")
+		v.Add("window", reason.NoWindow())
 		return
 	case d.Window != "" && d.Period != "":
-		v.Add("period", "Leave one of them out.", "the budget has both a window and a period")
+		v.Add("period", reason.TwoWindows())
 	}
 	if d.Window != "" {
 		if _, err := ParseWindow(d.Window); err != nil {
-			v.Add("window", "Write a length between a minute and 400 days, such as \"24h\" or \"7d\".", "%v", err)
+			v.Add("window", reason.InvalidWindow(reason.Failure(err)))
 		}
 	}
 	if d.Period != "" {
 		problem.OneOf(&v.List, "period", d.Period, Day, Week, Month, Quarter)
 	} else if d.TimeZone != "" {
-		v.Add("time_zone", "Leave it out: a rolling window is as long in every zone.", "a time zone belongs to a period")
+		v.Add("time_zone", reason.ZoneOfWindow())
 	}
 	if _, err := ParseZone(d.TimeZone, zones); err != nil {
-		v.Add("time_zone", "Name a zone such as \"Asia/Singapore\", or leave it out for UTC.", "%v", err)
+		v.Add("time_zone", reason.BudgetTimeZone(reason.Failure(err)))
 	}
 }
 
 func (v *validator) thresholds() {
 	t := v.d.Thresholds
 	if len(t) == 0 {
-		v.Add("thresholds", "Leave it out for "+enumeration(DefaultThresholds())+", or name at least one.", "no threshold is declared")
+		v.Add("thresholds", reason.NoThreshold(reason.Value(enumeration(DefaultThresholds()))))
 	}
 	for n, percent := range t {
 		at := fmt.Sprintf("thresholds[%d]", n)
-		if percent < 1 || percent > MaxThreshold {
-			v.Add(at, "Write percents of the limit.", "%d is out of range: it must be between 1 and %d", percent, MaxThreshold)
-		}
+		v.Within(at, int64(percent), 1, MaxThreshold, reason.ThresholdRange)
 		switch {
 		case n > 0 && percent == t[n-1]:
-			v.Add(at, "Leave one of them out.", "%d is there already", percent)
+			v.Add(at, reason.ThresholdRepeated(reason.Count(percent)))
 		case n > 0 && percent < t[n-1]:
-			v.Add(at, "List the thresholds from low to high.", "%d comes after %d", percent, t[n-1])
+			v.Add(at, reason.ThresholdOrder(reason.Count(percent), reason.Count(t[n-1])))
 		}
 	}
 }
@@ -111,15 +109,14 @@ func (v *validator) counting() {
 	for _, resource := range slices.Sorted(maps.Keys(d.ResourceWeights)) {
 		at := fmt.Sprintf("resource_weights[%q]", resource)
 		if len(validation.IsQualifiedName(resource)) > 0 {
-			v.Add(at, "Write it as a pod's requests do, such as \"nvidia.com/gpu\".", "invalid resource name %q", resource)
+			v.Add(at, reason.ResourceName(reason.Quoted(resource)))
 		}
 		v.weight(at, d.ResourceWeights[resource])
 	}
 	for _, model := range slices.Sorted(maps.Keys(d.ModelWeights)) {
 		at := fmt.Sprintf("model_weights[%q]", model)
 		if strings.TrimSpace(model) == "" || len(model) > validation.LabelValueMaxLength {
-			v.Add(at, "Write it as the node's label does, such as \"Tesla-T4\", or as Tencent Cloud does, such as \"GN7.2XLARGE32\".",
-				"%q is no GPU model or instance type", model)
+			v.Add(at, reason.ModelName(reason.Quoted(model)))
 		}
 		v.weight(at, d.ModelWeights[model])
 	}
@@ -128,25 +125,27 @@ func (v *validator) counting() {
 		v.labelKey(at, key)
 		v.once(at, d.BreakdownLabels, n)
 	}
-	v.duration("max_status_age", d.MaxStatusAge, time.Minute, "Write how old the last judgement may be that lets a spot pool launch, such as \"1h\".")
+	v.duration("max_status_age", d.MaxStatusAge, time.Minute, reason.InvalidStatusAge, reason.StatusAgeRange)
 }
 
 func (v *validator) weight(attribute, text string) {
 	if _, err := weight.Parse(text); err != nil {
-		v.Add(attribute, "Write GPUs a unit, such as \"1\", \"0.5\" or \"1/7\".", "%v", err)
+		v.Add(attribute, reason.InvalidWeight(reason.Failure(err)))
 	}
 }
 
-func (v *validator) duration(attribute, text string, least time.Duration, detail string) {
+func (v *validator) duration(attribute, text string, least time.Duration, invalid func(reason.Foreign) reason.Reason,
+	outOfRange func(written reason.Value, least, most reason.Duration) reason.Reason,
+) {
 	d, err := duration.Parse(text)
 	if errors.Is(err, duration.ErrTooLong) {
 		d, err = math.MaxInt64, nil
 	}
 	if err != nil {
-		v.Add(attribute, detail, "%v", err)
+		v.Add(attribute, invalid(reason.Failure(err)))
 		return
 	}
-	v.Lasts(attribute, text, d, least, LongestDuration, detail)
+	v.Lasts(attribute, text, d, least, LongestDuration, outOfRange)
 }
 
 func (v *validator) enforcement() {
@@ -156,19 +155,20 @@ func (v *validator) enforcement() {
 	problem.OneOf(&v.List, "enforcement.on_manual_resume", e.OnManualResume, ResumeWarn, ResumePause)
 	problem.OneOf(&v.List, "enforcement.on_ineffective", e.OnIneffective, FallbackWarn, FallbackEvict)
 	if e.OnIneffective == FallbackEvict && e.Action != Pause {
-		v.Add("enforcement.on_ineffective", "Leave it out, or use the action pause.", "the action %s has no fallback: only a pause may evict", e.Action)
+		v.Add("enforcement.on_ineffective", reason.NoFallback(reason.Word(e.Action)))
 	}
-	v.duration("enforcement.grace_period", e.GracePeriod, 0, "Write how long nothing is done after the limit was reached, such as \"10m\".")
-	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, "Write how long pods that are evicted may take to end, such as \"5m\".")
-	v.duration("enforcement.max_gap", e.MaxGap, time.Second, "Write how long observation may have been interrupted for pods to be evicted on estimates, "+
-		"such as \"15m\".")
-	evictions := fmt.Sprintf("Leave it out for %d.", DefaultMaxEvictionsPerRun)
-	if e.MaxEvictionsPerRun == 0 {
-		evictions = "Use the action freeze or alert_only to have nothing evicted."
+	v.duration("enforcement.grace_period", e.GracePeriod, 0, reason.InvalidGrace, reason.GraceRange)
+	v.duration("enforcement.max_grace_period", e.MaxGracePeriod, time.Second, reason.InvalidPodGrace, reason.PodGraceRange)
+	v.duration("enforcement.max_gap", e.MaxGap, time.Second, reason.InvalidGap, reason.GapRange)
+	evictions := reason.NoEvictionsPerRun
+	if e.MaxEvictionsPerRun != 0 {
+		evictions = func(n, least, most reason.Count) reason.Reason {
+			return reason.EvictionsRange(n, least, most, DefaultMaxEvictionsPerRun)
+		}
 	}
-	v.Within("enforcement.max_evictions_per_run", int64(e.MaxEvictionsPerRun), 1, MaxEvictions, "", evictions)
+	v.Within("enforcement.max_evictions_per_run", int64(e.MaxEvictionsPerRun), 1, MaxEvictions, evictions)
 	if c := e.ProtectedPriorityClass; c != "" && len(validation.IsDNS1123Subdomain(c)) > 0 {
-		v.Add("enforcement.protected_priority_class", "Write it as \"kubectl get priorityclasses\" does.", "invalid name of a priority class %q", c)
+		v.Add("enforcement.protected_priority_class", reason.PriorityClassName(reason.Quoted(c)))
 	}
 	for n, namespace := range e.ProtectedNamespaces {
 		at := fmt.Sprintf("enforcement.protected_namespaces[%d]", n)

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func (v *validator) selector() {
 	s := v.d.Selector
 	if s.Empty() {
-		v.Add("selector", "Name namespaces or labels: a selector without any would take in every pod of the cluster.", "the selector is empty")
+		v.Add("selector", reason.EmptySelector())
 	}
 	for n, namespace := range s.Namespaces {
 		at := fmt.Sprintf("selector.namespaces[%d]", n)
@@ -28,7 +30,7 @@ func (v *validator) selector() {
 
 func (v *validator) namespace(attribute, namespace string) {
 	if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
-		v.Add(attribute, "Write it as \"kubectl get namespaces\" does.", "invalid namespace name %q: %s", namespace, wrong[0])
+		v.Add(attribute, reason.NamespaceName(reason.Quoted(namespace), reason.NewForeign(wrong[0])))
 	}
 }
 
@@ -42,14 +44,13 @@ func (v *validator) labels(attribute string, labels map[string]string) {
 
 func (v *validator) labelKey(attribute, key string) {
 	if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-		v.Add(attribute, "Write it as Kubernetes does, such as \"team\" or \"example.com/team\".", "invalid label key %q: %s", key, wrong[0])
+		v.Add(attribute, reason.LabelKey(reason.Quoted(key), reason.NewForeign(wrong[0])))
 	}
 }
 
 func (v *validator) labelValue(attribute, value string) {
 	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
-		v.Add(attribute, "Use at most 63 letters, digits, \"-\", \"_\" and \".\", with a letter or digit first and last.", "invalid label value %q: %s",
-			value, wrong[0])
+		v.Add(attribute, reason.LabelValue(reason.Quoted(value), reason.NewForeign(wrong[0])))
 	}
 }
 
@@ -64,20 +65,19 @@ func (v *validator) expression(at string, e Expression) {
 	switch e.Operator {
 	case "In", "NotIn":
 		if len(e.Values) == 0 {
-			v.Add(at+".values", "List at least one value, or use Exists or DoesNotExist.", "the operator %s has no values", e.Operator)
+			v.Add(at+".values", reason.OperatorNoValues(reason.Word(e.Operator)))
 		}
 	case "Exists", "DoesNotExist":
 		if len(e.Values) > 0 {
-			v.Add(at+".values", "Leave the values out, or use In or NotIn.", "the operator %s takes no values", e.Operator)
+			v.Add(at+".values", reason.OperatorValues(reason.Word(e.Operator)))
 		}
 	default:
-		known := slices.Sorted(maps.Keys(operators))
-		v.Add(at+".operator", "Choose one of "+strings.Join(known, ", ")+".", "%q is not known", e.Operator)
+		problem.OneOf(&v.List, at+".operator", e.Operator, slices.Sorted(maps.Keys(operators))...)
 	}
 	// Kubernetes may be stricter in the future.
 	if len(v.List) == before {
 		if _, err := e.requirement(); err != nil {
-			v.Add(at, "Write it as a label selector of Kubernetes.", "%v", err)
+			v.Add(at, reason.InvalidExpression(reason.Failure(err)))
 		}
 	}
 }

@@ -116,7 +116,7 @@ func TestEachProblemIsNamed(t *testing.T) {
 				t.Fatalf("%d problems: %v", len(problems), problems)
 			}
 			p := problems[0]
-			if p.Attribute != test.attribute || !strings.Contains(p.Summary, test.says) || p.Detail == "" {
+			if p.Attribute != test.attribute || !strings.Contains(p.String(), test.says) || !strings.HasSuffix(p.String(), ".") {
 				t.Errorf("got %s, want %s: …%s…", p, test.attribute, test.says)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const (
@@ -27,44 +28,43 @@ const (
 // arguments are checked if they are known.
 func (d Declaration) Validate(zones budget.Zones) []problem.Problem {
 	var v problem.List
-	v.Name("name", d.Name, "a notification")
+	v.Name("name", d.Name, "notification")
 	problem.OneOf(&v, "type", d.Type, Types()...)
 	for n, kind := range d.Events {
 		if !kind.Known() {
-			v.Add(fmt.Sprintf("events[%d]", n), "Use kinds of gpupool history, such as \"exceeded\".", "%q is not a kind of event", kind)
+			v.Add(fmt.Sprintf("events[%d]", n), reason.InvalidEvent(reason.Quoted(kind)))
 		}
 	}
 	for n, name := range d.Objects {
 		if _, err := path.Match(name, ""); err != nil || !slices.ContainsFunc(kindsOfObjects, func(kind string) bool { return strings.HasPrefix(name, kind) }) {
-			v.Add(fmt.Sprintf("objects[%d]", n),
-				"Use budget/NAME, spot_pool/REGION/NAME, stock_pool/NAMESPACE/NAME or run, or a glob such as \"budget/team-*\".", "%q is not an object", name)
+			v.Add(fmt.Sprintf("objects[%d]", n), reason.InvalidSubject(reason.Quoted(name)))
 		}
 	}
 	for n, percent := range d.Thresholds {
-		v.Within(fmt.Sprintf("thresholds[%d]", n), int64(percent), 1, maxThreshold, "%", "Use an alert threshold of a budget, such as 80.")
+		v.Within(fmt.Sprintf("thresholds[%d]", n), int64(percent), 1, maxThreshold, reason.AlertRange)
 	}
 	for _, of := range []struct {
 		attribute string
 		count     int
 	}{{"events", len(d.Events)}, {"objects", len(d.Objects)}, {"thresholds", len(d.Thresholds)}} {
 		if of.count > maxList {
-			v.Add(of.attribute, "Use a glob, or several notifications.", "%d values are too many: at most %d", of.count, maxList)
+			v.Add(of.attribute, reason.TooManyValues(reason.Count(of.count), maxList))
 		}
 	}
 	if d.Digest != "" {
 		length, err := duration.Parse(d.Digest)
 		if err != nil {
-			v.Add("digest", "Use a duration such as \"15m\".", "invalid duration %q", d.Digest)
+			v.Add("digest", reason.InvalidDigest(reason.Quoted(d.Digest)))
 		} else {
-			v.Lasts("digest", d.Digest, length, shortestDigest, longestDigest, "Use a duration such as \"15m\".")
+			v.Lasts("digest", d.Digest, length, shortestDigest, longestDigest, reason.DigestRange)
 		}
 	}
 	if d.Digest != "" && d.Type.Alerts() {
-		v.Add("digest", "Omit digest. The receiver groups alerts.", "%s receives alerts one by one", d.Type)
+		v.Add("digest", reason.DigestOfAlerts(reason.Word(d.Type)))
 	}
 	d.validateTimes(&v, zones)
 	if d.PageURL != "" && WebAddress(d.PageURL) == nil {
-		v.Add("page_url", "Use the address of gpupool serve, such as \"https://gpupool.example.com\".", "%q is not a web address", d.PageURL)
+		v.Add("page_url", reason.InvalidPage(reason.Quoted(d.PageURL)))
 	}
 	d.validateReceiver(&v)
 	return v
@@ -74,7 +74,7 @@ var kindsOfObjects = []string{"budget/", "spot_pool/", "stock_pool/", "run", "*"
 
 func (d Declaration) validateTimes(v *problem.List, zones budget.Zones) {
 	if _, err := budget.ParseZone(d.TimeZone, zones); err != nil {
-		v.Add("time_zone", "Use an IANA name such as \"Asia/Shanghai\".", "%v", err)
+		v.Add("time_zone", reason.MessageTimeZone(reason.Failure(err)))
 	}
 	q := d.QuietHours
 	if q == nil {
@@ -82,30 +82,29 @@ func (d Declaration) validateTimes(v *problem.List, zones budget.Zones) {
 	}
 	for n, text := range []string{q.Start, q.End} {
 		if minuteOf(text) < 0 {
-			v.Add([]string{"quiet_hours.start", "quiet_hours.end"}[n], "Use hours and minutes, such as \"22:00\".", "%q is not a time of day", text)
+			v.Add([]string{"quiet_hours.start", "quiet_hours.end"}[n], reason.InvalidTimeOfDay(reason.Quoted(text)))
 		}
 	}
 	if q.Start == q.End {
-		v.Add("quiet_hours.end", "Use two different times, or omit quiet_hours.", "quiet hours that start and end at %s have no length", q.Start)
+		v.Add("quiet_hours.end", reason.QuietHoursNoEnd(reason.NewValue(q.Start)))
 	}
 }
 
 // validateReceiver checks the write-only values that the type needs. No message quotes them.
 func (d Declaration) validateReceiver(v *problem.List) {
-	const newVersion = "Start with 1, and increase it with each change of "
 	for n, version := range []int64{d.URLVersion, d.SecretVersion} {
 		if attribute := []string{"url_wo", "secret_wo"}[n]; version < 0 {
-			v.Add(attribute+"_version", newVersion+attribute+".", "%d is not a version", version)
+			v.Add(attribute+"_version", reason.InvalidVersion(reason.Count(version), reason.Word(attribute)))
 		}
 	}
 	switch {
 	case d.Type == PagerDuty && d.SecretVersion == 0:
-		v.Add("secret_wo", "Set secret_wo to the integration key of an Events API v2 integration, and secret_wo_version to 1.", "pagerduty needs a secret")
+		v.Add("secret_wo", reason.PagerDutyNoSecret())
 	case d.Type != PagerDuty && slices.Contains(Types(), d.Type) && d.URLVersion == 0:
-		v.Add("url_wo", "Set url_wo to the address that the receiver gave you, and url_wo_version to 1.", "%s needs an address", d.Type)
+		v.Add("url_wo", reason.ReceiverNoURL(reason.Word(d.Type)))
 	}
 	if (d.Type == Slack || d.Type == Teams || d.Type == WeCom) && d.SecretVersion != 0 {
-		v.Add("secret_wo", "Remove it. The address contains the receiver's secret.", "%s has no secret", d.Type)
+		v.Add("secret_wo", reason.SecretUnused(reason.Word(d.Type)))
 	}
 	d.validateSecret(v)
 	if d.URL == "" {
@@ -114,9 +113,9 @@ func (d Declaration) validateReceiver(v *problem.List) {
 	u := WebAddress(d.URL)
 	switch {
 	case u == nil:
-		v.Add("url_wo", "Use the address that the receiver gave you.", "it is not a web address")
+		v.Add("url_wo", reason.URLNotOfWeb())
 	case u.Scheme != "https" && !loopback(u.Hostname()) && !((d.Type == Alertmanager || d.Type == Webhook) && inside(u.Hostname())):
-		v.Add("url_wo", "Use an address that starts with https://.", "it would send the message and its secret without encryption")
+		v.Add("url_wo", reason.URLUnencrypted())
 	}
 }
 
@@ -124,10 +123,9 @@ func (d Declaration) validateSecret(v *problem.List) {
 	switch {
 	case d.Secret == "":
 	case strings.ContainsFunc(d.Secret, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		v.Add("secret_wo", "Copy the secret again.", "it contains a space or a control character")
+		v.Add("secret_wo", reason.SecretSpaces())
 	case d.Type == PagerDuty && len(d.Secret) != routingKeyLength:
-		v.Add("secret_wo", "Use the integration key of an Events API v2 integration.", "an integration key has %d characters, and this one has %d",
-			routingKeyLength, len(d.Secret))
+		v.Add("secret_wo", reason.PagerDutyLength(routingKeyLength, reason.Count(len(d.Secret))))
 	}
 }
 

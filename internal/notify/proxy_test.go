@@ -93,7 +93,8 @@ func TestUnreachableProxiesAreNamed(t *testing.T) {
 	l.Close()
 	d := notification.Declaration{Name: "ops", Type: notification.Slack, URL: "https://hooks.example.com/T"}
 	f := failure(t, by(t, "http://"+l.Addr().String()).Send(t.Context(), d, message(exceeded())))
-	if want := "the proxy cannot be reached: dial tcp " + l.Addr().String(); !strings.HasPrefix(f.Error(), want) || !strings.Contains(f.Remedy(), "HTTPS_PROXY") {
+	want := "the proxy cannot be reached: dial tcp " + l.Addr().String()
+	if !strings.HasPrefix(f.Error(), want) || !strings.Contains(f.Remedy(), "HTTPS_PROXY") {
 		t.Errorf("the failure is %+v", *f)
 	}
 }

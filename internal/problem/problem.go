@@ -1,58 +1,52 @@
-// Package problem describes invalid declarations of pools and budgets: the attribute, the problem
-// and the remedy.
+// Package problem describes invalid declarations of pools and budgets: the attribute, and why.
 package problem
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Problem is an error, or a suspicious value, in a declaration.
 type Problem struct {
-	Attribute string `json:"attribute"` // a path, "offerings[1].spot_max_price"
-	Summary   string `json:"summary"`   // the problem
-	Detail    string `json:"detail"`    // the remedy
+	Attribute string        // a path, "offerings[1].spot_max_price"
+	Reason    reason.Reason // its remedy says what to write instead
 }
 
 // String returns the problem on one line.
-func (p Problem) String() string {
-	return fmt.Sprintf("%s: %s. %s", p.Attribute, p.Summary, p.Detail)
-}
+func (p Problem) String() string { return p.Attribute + ": " + p.Reason.String() }
 
 // List is the problems of one declaration.
 type List []Problem
 
-// Add adds a problem; args belong to the summary.
-func (l *List) Add(attribute, detail, summary string, args ...any) {
-	*l = append(*l, Problem{Attribute: attribute, Summary: fmt.Sprintf(summary, args...), Detail: detail})
+// Add adds a problem.
+func (l *List) Add(attribute string, r reason.Reason) {
+	*l = append(*l, Problem{Attribute: attribute, Reason: r})
 }
 
 // Within adds a problem if a number is out of range.
-func (l *List) Within(attribute string, n, least, most int64, unit, detail string) {
+func (l *List) Within(attribute string, n, least, most int64, why func(n, least, most reason.Count) reason.Reason) {
 	if n < least || n > most {
-		l.Add(attribute, detail, "%d%s is out of range: it must be between %d and %d", n, unit, least, most)
+		l.Add(attribute, why(reason.Count(n), reason.Count(least), reason.Count(most)))
 	}
 }
 
 // Lasts adds a problem if a duration, given as written, is out of range.
-func (l *List) Lasts(attribute, written string, d, least, most time.Duration, detail string) {
+func (l *List) Lasts(attribute, written string, d, least, most time.Duration, why func(written reason.Value, least, most reason.Duration) reason.Reason) {
 	if d < least || d > most {
-		l.Add(attribute, detail, "%s is out of range: it must be between %s and %s", written, duration.Words(least), duration.Words(most))
+		l.Add(attribute, why(reason.NewValue(written), reason.Duration(least), reason.Duration(most)))
 	}
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 
-// Name adds a problem if a name of a pool or a budget is invalid; of says which of the two it
-// names.
-func (l *List) Name(attribute, name, of string) {
+// Name adds a problem if the name of an object of a kind is invalid.
+func (l *List) Name(attribute, name, kind string) {
 	if !nameForm.MatchString(name) {
-		l.Add(attribute, "Use 1 to 50 lower-case letters, digits and hyphens, with a letter or digit first and last.", "%q is not a valid name of %s", name, of)
+		l.Add(attribute, reason.InvalidName(reason.Quoted(name), reason.Word(strings.ReplaceAll(kind, "_", " "))))
 	}
 }
 
@@ -61,9 +55,9 @@ func OneOf[T ~string](l *List, attribute string, value T, known ...T) {
 	if slices.Contains(known, value) {
 		return
 	}
-	names := make([]string, len(known))
+	choices := make(reason.Choices, len(known))
 	for n, k := range known {
-		names[n] = fmt.Sprintf("%q", string(k))
+		choices[n] = string(k)
 	}
-	l.Add(attribute, "Choose one of "+strings.Join(names, ", ")+".", "%q is not known", string(value))
+	l.Add(attribute, reason.UnknownValue(reason.Quoted(value), choices))
 }

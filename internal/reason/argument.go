@@ -64,6 +64,10 @@ type (
 	// Value is a field, a phase or a condition's message of an object in the cluster. The reader of the reason may read
 	// that object as a whole.
 	Value string
+	// Quoted is a value as a person wrote it, in a declaration or a request.
+	Quoted string
+	// Choices are all values that an attribute can have.
+	Choices []string
 	// Reasons are the reasons for another one.
 	Reasons []Reason
 	// Clauses are joined by "and".
@@ -188,6 +192,12 @@ func NewValue(text string) Value { return Value(NewForeign(text)) }
 
 func (v Value) render(Renderer) string { return string(v) }
 func (v Value) count() int             { return 1 }
+
+func (q Quoted) render(Renderer) string { return strconv.Quote(string(q)) }
+func (q Quoted) count() int             { return 1 }
+
+func (list Choices) render(Renderer) string { return strings.Join(mapped(list, strconv.Quote), ", ") }
+func (list Choices) count() int             { return len(list) }
 
 func (r Reason) render(by Renderer) string { return by.Text(r) }
 func (r Reason) count() int                { return 1 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/exception"
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const (
@@ -27,14 +28,14 @@ const DefaultLifetime = exception.Longest
 func (r Request) Validate(requester string, now time.Time) error {
 	var list problem.List
 	if err := exception.ValidateWho(requester); err != nil {
-		list.Add("requested_by", "Name the requester in one line of text.", "invalid requester: %s", strings.TrimPrefix(err.Error(), "its "))
+		list.Add("requested_by", reason.InvalidRequester(reason.NewForeign(strings.TrimPrefix(err.Error(), "its "))))
 	}
 	switch r.Type() {
 	case TypeGrant:
 		g := *r.Grant
-		list.Name("grant.budget", g.Budget, "a budget")
+		list.Name("grant.budget", g.Budget, "budget")
 		if _, err := budget.ParseHours(g.GPUHours); err != nil {
-			list.Add("grant.gpu_hours", "Use GPU-hours such as \"50\" or \"12.5\".", "%v", err)
+			list.Add("grant.gpu_hours", reason.InvalidHours(reason.Failure(err)))
 		}
 		exceptional(&list, "grant", g.Span, g.Reason, now)
 	case TypeHold:
@@ -43,20 +44,20 @@ func (r Request) Validate(requester string, now time.Time) error {
 		if !found {
 			region, name = "-", h.Pool
 		}
-		if list.Name("hold.pool", name, "a pool"); region == "" {
-			list.Add("hold.pool", "Use NAME or REGION/NAME.", "%q has no region", h.Pool)
+		if list.Name("hold.pool", name, "pool"); region == "" {
+			list.Add("hold.pool", reason.PoolNoRegion(reason.Quoted(h.Pool)))
 		}
 		exceptional(&list, "hold", h.Span, h.Reason, now)
 	case TypeStockPool:
 		r.StockPool.validate(&list, now)
 	case TypeDelete:
 		namespace, name, _ := strings.Cut(r.Delete.StockPool, "/")
-		list.Name("delete.stock_pool", name, "a stock pool")
+		list.Name("delete.stock_pool", name, "stock_pool")
 		if !namespaceForm.MatchString(namespace) {
-			list.Add("delete.stock_pool", "Use NAMESPACE/NAME.", "%q is not a valid namespace", namespace)
+			list.Add("delete.stock_pool", reason.PoolNamespace(reason.Quoted(namespace)))
 		}
 	case "":
-		list.Add("request", "Set exactly one of run, grant, hold, stock_pool and delete.", "it must request exactly one thing")
+		list.Add("request", reason.NotOneRequest())
 	}
 	if len(list) > 0 {
 		return &InvalidError{Problems: list}
@@ -65,15 +66,15 @@ func (r Request) Validate(requester string, now time.Time) error {
 }
 
 // exceptional adds the problems of the duration and the reason of a grant or a hold.
-func exceptional(list *problem.List, at string, s Span, reason string, now time.Time) {
+func exceptional(list *problem.List, at string, s Span, why string, now time.Time) {
 	until, ok := s.check(list, at, now)
 	if !ok {
 		return
 	}
 	if err := exception.ValidateFor(until.Sub(now)); err != nil {
-		list.Add(at+".duration", "Use a duration such as \"4h\", or an end.", "%v", err)
-	} else if err := exception.ValidateWhy(reason); err != nil {
-		list.Add(at+".reason", "Give a reason in one line of text.", "%v", err)
+		list.Add(at+".duration", reason.InvalidPeriod(reason.Failure(err)))
+	} else if err := exception.ValidateWhy(why); err != nil {
+		list.Add(at+".reason", reason.InvalidWhy(reason.Failure(err)))
 	}
 }
 
@@ -90,17 +91,17 @@ func (s *StockPool) validate(list *problem.List, now time.Time) {
 		size += len(text)
 	}
 	if size > maxEnv {
-		list.Add("stock_pool.env", "Put long texts into the image or a ConfigMap.", "env, command and args together are longer than %d bytes", maxEnv)
+		list.Add("stock_pool.env", reason.EnvTooLong(maxEnv))
 	}
 	if s.Budget != "" {
-		list.Name("stock_pool.budget", s.Budget, "a budget")
+		list.Name("stock_pool.budget", s.Budget, "budget")
 	}
 	if s.Duration == "" && s.Until.IsZero() {
 		return
 	}
 	if until, ok := s.check(list, "stock_pool", now); ok {
-		list.Lasts("stock_pool.duration", "its lifetime of "+duration.Words(until.Sub(now)), until.Sub(now), exception.Shortest, exception.Longest,
-			"Declare a stock pool that lasts longer in Terraform.")
+		lifetime := until.Sub(now)
+		list.Lasts("stock_pool.duration", duration.Words(lifetime), lifetime, exception.Shortest, exception.Longest, reason.LifetimeRange)
 	}
 }
 
@@ -108,11 +109,11 @@ func (s *StockPool) validate(list *problem.List, now time.Time) {
 func (s Span) check(list *problem.List, at string, now time.Time) (time.Time, bool) {
 	switch {
 	case (s.Duration == "") == s.Until.IsZero():
-		list.Add(at+".duration", "Set either duration, such as \"4h\", or until.", "its end is missing or ambiguous")
+		list.Add(at+".duration", reason.NotOneEnd())
 		return time.Time{}, false
 	case s.Duration != "":
 		if _, err := duration.Parse(s.Duration); err != nil {
-			list.Add(at+".duration", "Use a duration such as \"4h\" or \"2d\".", "%v", err)
+			list.Add(at+".duration", reason.InvalidDuration(reason.Failure(err)))
 			return time.Time{}, false
 		}
 	}
@@ -138,7 +139,7 @@ func ValidateKey(key string) error {
 		return nil
 	}
 	var list problem.List
-	list.Add("idempotency_key", "Use a random ID for each request.", "it must be at most %d visible ASCII characters", maxKey)
+	list.Add("idempotency_key", reason.InvalidKey(maxKey))
 	return &InvalidError{Problems: list}
 }
 

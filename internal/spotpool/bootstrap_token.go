@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // BootstrapToken gives each launch a token, with which its instances join their cluster.
@@ -48,32 +49,25 @@ func (v *validator) bootstrapToken() {
 	}
 	if b == nil {
 		if has {
-			v.Add("bootstrap_token", "Set the groups of the instances' token, such as bootstrap_token = { groups = "+
-				"[\"system:bootstrappers:kubeadm:default-node-token\"] }, or remove the placeholder from user_data_raw.",
-				"user_data_raw has the placeholder %s, and there is no bootstrap_token", BootstrapTokenPlaceholder)
+			v.Add("bootstrap_token", reason.TokenUndeclared(BootstrapTokenPlaceholder))
 		}
 		return
 	}
 	if !has {
-		v.Add("user_data_raw", fmt.Sprintf("Write %s where the instance reads its token, or omit bootstrap_token.", BootstrapTokenPlaceholder),
-			"user data has no placeholder for the bootstrap token, so no instance would get one")
+		v.Add("user_data_raw", reason.TokenUnread(BootstrapTokenPlaceholder))
 	}
 	if v.d.Nodes == nil {
-		v.Add("nodes", "Add nodes = {}: the pool's nodes show when an instance has joined, and its token is deleted.",
-			"the pool has a bootstrap_token, and no nodes")
+		v.Add("nodes", reason.TokenNoNodes())
 	}
 	if len(b.Groups) == 0 {
-		v.Add("bootstrap_token.groups", "Set a group that may join the cluster: \"system:bootstrappers:kubeadm:default-node-token\" in a kubeadm "+
-			"cluster.", "the bootstrap token has no group, and gives no rights")
+		v.Add("bootstrap_token.groups", reason.TokenNoGroup())
 	}
 	for n, group := range b.Groups {
 		if !node.BootstrapGroup(group) {
-			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), "Write system:bootstrappers: and then 1 to 256 lower-case letters, digits, "+
-				"colons and hyphens, with a letter or digit last.", "invalid bootstrap token group %q", group)
+			v.Add(fmt.Sprintf("bootstrap_token.groups[%d]", n), reason.TokenGroup(reason.Quoted(group)))
 		}
 	}
-	v.Lasts("bootstrap_token.ttl", b.TTL.words(), time.Duration(b.TTL), shortestTokenTTL, longestTokenTTL,
-		"Write how long an instance may take to join after its launch, such as \"30m\".")
+	v.Lasts("bootstrap_token.ttl", b.TTL.words(), time.Duration(b.TTL), shortestTokenTTL, longestTokenTTL, reason.TokenTTLRange)
 }
 
 // insertToken returns the user data with a token in place of the placeholder.

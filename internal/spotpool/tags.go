@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // The tags of a pool's instances.
@@ -42,8 +45,9 @@ func (v *validator) tags() {
 	tags := v.d.Tags
 	own := OwnTags()
 	if most := maxTags - len(own); len(tags) > most {
-		v.Add("tags", fmt.Sprintf("Omit %d.", len(tags)-most), "%d tags are too many: an instance has at most %d, and %d of them are the pool's own (%s)",
-			len(tags), maxTags, len(own), strings.Join(own, ", "))
+		v.Add("tags", reason.TooManyTags(
+			reason.Count(len(tags)), maxTags, reason.Count(len(own)), own, reason.Count(len(tags)-most),
+		))
 	}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		at := fmt.Sprintf("tags[%q]", key)
@@ -51,26 +55,26 @@ func (v *validator) tags() {
 		v.tagText(at, "value", tags[key], maxTagValue)
 		for _, prefix := range reservedTagPrefixes {
 			if strings.HasPrefix(key, prefix) {
-				v.Add(at, "Choose another key.", "the tag key %q begins with %q, which is reserved", key, prefix)
+				v.Add(at, reason.TagReserved(reason.Quoted(key), reason.Quoted(prefix)))
 			}
 		}
 	}
 }
 
-func (v *validator) tagText(attribute, what, text string, longest int) {
+func (v *validator) tagText(attribute string, part reason.Word, text string, longest int) {
 	switch length := utf8.RuneCountInString(text); {
 	case length == 0:
-		v.Add(attribute, "Write at least one character, or omit the tag.", "the tag's %s is empty", what)
+		v.Add(attribute, reason.TagEmpty(part))
 	case length > longest:
-		v.Add(attribute, fmt.Sprintf("Shorten it to %d characters.", longest), "the tag's %s has %d characters, and may have %d", what, length, longest)
+		v.Add(attribute, reason.TagTooLong(part, reason.Count(length), reason.Count(longest)))
 	case strings.TrimSpace(text) != text:
-		v.Add(attribute, "Remove them.", "the tag's %s %q has spaces at its ends", what, text)
+		v.Add(attribute, reason.TagSpaces(part, reason.Quoted(text)))
 	}
 	odd := strings.IndexFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != ' ' && !strings.ContainsRune(tagSymbols, r)
 	})
 	if odd >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[odd:])
-		v.Add(attribute, "Use letters, digits, spaces and "+tagSymbols+".", "the tag's %s %q has the character %q, which is not allowed", what, text, r)
+		v.Add(attribute, reason.TagCharacter(part, reason.Quoted(text), reason.Word(strconv.QuoteRune(r)), tagSymbols))
 	}
 }

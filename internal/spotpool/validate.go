@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -56,91 +57,88 @@ type validator struct {
 
 func (v *validator) identity() {
 	d := v.d
-	v.Name("name", d.Name, "a pool")
+	v.Name("name", d.Name, "pool")
 	if d.Budget != "" {
-		v.Name("budget", d.Budget, "a budget")
+		v.Name("budget", d.Budget, "budget")
 	}
 	if !regionForm.MatchString(d.Region) {
-		v.Add("region", "Write it as Tencent Cloud does, such as \"ap-singapore\".", "invalid region %q", d.Region)
+		v.Add("region", reason.InvalidRegion(reason.Quoted(d.Region)))
 	}
 }
 
 func (v *validator) numbers() {
 	d := v.d
 	if d.Minimum < 0 {
-		v.Add("minimum", "Set minimum to 0 for a pool that may be empty.", "minimum is %d, below 0", d.Minimum)
+		v.Add("minimum", reason.NegativeMinimum(reason.Count(d.Minimum)))
 	}
 	if d.Maximum < 0 || d.Maximum > MaxPoolSize {
-		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, "", fmt.Sprintf("Split a larger pool: more than %d instances cannot be listed within "+
-			"seconds.", MaxPoolSize))
+		v.Within("maximum", int64(d.Maximum), 0, MaxPoolSize, reason.MaximumRange)
 	} else if d.Minimum > d.Maximum {
-		v.Add("minimum", "Raise maximum to at least minimum, or lower minimum.", "minimum is %d, above maximum %d", d.Minimum, d.Maximum)
+		v.Add("minimum", reason.MinimumTooHigh(reason.Count(d.Minimum), reason.Count(d.Maximum)))
 	}
 	if d.MaxLaunchesPerRun < 1 {
-		v.Add("max_launches_per_run", "Set it to at least 1, or omit it.", "max_launches_per_run is %d: no run could launch instances", d.MaxLaunchesPerRun)
+		v.Add("max_launches_per_run", reason.NoLaunchesPerRun(reason.Count(d.MaxLaunchesPerRun)))
 	}
 	if d.MaxHourlyCost < 0 {
-		v.Add("max_hourly_cost", "Write a price an hour above 0, or omit it for no limit.", "max_hourly_cost is below 0")
+		v.Add("max_hourly_cost", reason.NegativeCost())
 	}
-	v.duration("launch_timeout", d.LaunchTimeout, "Launches take from one minute to more than five: \"15m\" is enough for all.")
-	v.duration("cooldown", d.Cooldown, "Write how long an offering is avoided after it was sold out, such as \"20m\".")
+	v.duration("launch_timeout", d.LaunchTimeout, reason.LaunchTimeoutRange)
+	v.duration("cooldown", d.Cooldown, reason.CooldownRange)
 	if !d.KeepsSurplus() {
-		v.duration("surplus_after", Duration(d.SurplusLimit()),
-			"Write how long a surplus that a replacement left may stay, such as \"1h\", or \"0s\" to keep it.")
+		v.duration("surplus_after", Duration(d.SurplusLimit()), reason.SurplusRange)
 	}
 	if d.ProjectID < 0 {
-		v.Add("project_id", "Use 0 for the default project.", "project_id is %d, below 0", d.ProjectID)
+		v.Add("project_id", reason.NegativeProject(reason.Count(d.ProjectID)))
 	}
 }
 
-func (v *validator) duration(attribute string, d Duration, detail string) {
-	v.Lasts(attribute, d.words(), time.Duration(d), shortestDuration, longestDuration, detail)
+func (v *validator) duration(attribute string, d Duration, why func(written reason.Value, least, most reason.Duration) reason.Reason) {
+	v.Lasts(attribute, d.words(), time.Duration(d), shortestDuration, longestDuration, why)
 }
 
 func (v *validator) offerings() {
 	d := v.d
 	if len(d.Offerings) == 0 {
-		v.Add("offerings", "List at least one availability zone and instance type in which the pool may launch.", "the pool has no offering")
+		v.Add("offerings", reason.NoOffering())
 	}
 	first := map[Market]int{}
 	for n, o := range d.Offerings {
 		at := fmt.Sprintf("offerings[%d]", n)
 		v.zone(at+".availability_zone", o.AvailabilityZone)
 		if !instanceTypeForm.MatchString(o.InstanceType) {
-			v.Add(at+".instance_type", "Write it as Tencent Cloud does, such as \"GN7.2XLARGE32\"; gpupool offers lists them.", "invalid instance type %q",
-				o.InstanceType)
+			v.Add(at+".instance_type", reason.InvalidType(reason.Quoted(o.InstanceType)))
 		}
 		v.id(at+".subnet_id", "subnet-", o.SubnetID)
 		market := o.Market(d.InstanceChargeType)
 		if before, twice := first[market]; twice {
-			v.Add(at, "Omit one of them: stock, price and cooldowns are those of the zone and type.", "%s in %s is listed already, as offerings[%d]",
-				o.InstanceType, o.AvailabilityZone, before)
+			v.Add(at, reason.OfferingRepeated(reason.NewValue(o.InstanceType), reason.NewValue(o.AvailabilityZone), reason.Count(before)))
 		} else {
 			first[market] = n
 		}
 		switch {
 		case o.SpotMaxPrice < 0:
-			v.Add(at+".spot_max_price", "Write a price an hour above 0, or omit it to pay the market price.", "spot_max_price is below 0")
+			v.Add(at+".spot_max_price", reason.NegativePrice())
 		case o.SpotMaxPrice > 0 && d.InstanceChargeType == OnDemand:
-			v.Add(at+".spot_max_price", "Omit it, or set instance_charge_type to \"SPOTPAID\"; max_hourly_cost caps what the whole pool costs.",
-				"on-demand instances have a fixed price, and no cap")
+			v.Add(at+".spot_max_price", reason.PriceOfOnDemand())
 		}
 	}
 }
 
 func (v *validator) zone(attribute, zone string) {
+	example := reason.Quoted(v.d.Region + "-2")
 	switch {
 	case zone == "":
-		v.Add(attribute, fmt.Sprintf("Name a zone of the pool's region, such as %q.", v.d.Region+"-2"), "the offering has no availability zone")
+		v.Add(attribute, reason.NoZone(example))
 	case ZoneOfRegion(zone, v.d.Region):
 	case zoneForm.MatchString(zone):
-		advice := fmt.Sprintf("Name a zone of that region, such as %q, or declare another pool for the other region.", v.d.Region+"-2")
+		of, in := reason.Quoted(zone), reason.Quoted(v.d.Region)
 		if meant := wording.Nearest(v.d.Region, []string{RegionOfZones([]string{zone})}); meant != "" { // one of both may be misspelled
-			advice = fmt.Sprintf("Did you mean the region %q? If not, correct the zone, or declare another pool for the other region.", meant)
+			v.Add(attribute, reason.RegionMisspelled(of, in, reason.Quoted(meant)))
+		} else {
+			v.Add(attribute, reason.ZoneOfOther(of, in, example))
 		}
-		v.Add(attribute, advice, "the zone %q is not one of the pool's region %q", zone, v.d.Region)
 	default:
-		v.Add(attribute, fmt.Sprintf("Write it as Tencent Cloud does, such as %q.", v.d.Region+"-2"), "invalid availability zone %q", zone)
+		v.Add(attribute, reason.InvalidZone(reason.Quoted(zone), example))
 	}
 }
 
@@ -156,40 +154,36 @@ func (v *validator) choices() {
 func (v *validator) onDemand() {
 	d := v.d
 	if d.OnDemandBase < 0 || d.OnDemandBase > d.Maximum {
-		v.Add("on_demand_base", "Set it to how many of the pool's instances are always on-demand.",
-			"on_demand_base is %d, and the pool has 0 to %d instances", d.OnDemandBase, d.Maximum)
+		v.Add("on_demand_base", reason.BaseRange(reason.Count(d.OnDemandBase), reason.Count(d.Maximum)))
 	}
 	f := d.OnDemandFallback
 	if f == nil {
 		return
 	}
 	if d.InstanceChargeType != Spot {
-		v.Add("on_demand_fallback", "Omit it, or set instance_charge_type to \"SPOTPAID\".",
-			"there is nothing to fall back from: the pool's instances are %s", d.InstanceChargeType)
+		v.Add("on_demand_fallback", reason.FallbackOfOnDemand(reason.Word(d.InstanceChargeType)))
 	}
 	if f.Maximum < 1 || f.Maximum > max(1, d.Maximum) {
-		v.Add("on_demand_fallback.maximum", "Omit on_demand_fallback for no on-demand instances.",
-			"%d on-demand instances are out of range: it must be between 1 and maximum %d", f.Maximum, d.Maximum)
+		v.Add("on_demand_fallback.maximum", reason.FallbackRange(reason.Count(f.Maximum), reason.Count(d.Maximum)))
 	}
-	v.duration("on_demand_fallback.after", f.After, "Write how long the pool must have been short of spot instances, such as \"30m\".")
+	v.duration("on_demand_fallback.after", f.After, reason.FallbackAfterRange)
 }
 
 func (v *validator) refresh() {
 	d, r := v.d, v.d.Refresh
 	if r.MaxSurge < 0 {
-		v.Add("refresh.max_surge", "Set it to how many instances above minimum a refresh may launch.", "max_surge is %d, below 0", r.MaxSurge)
+		v.Add("refresh.max_surge", reason.NegativeSurge(reason.Count(r.MaxSurge)))
 	}
 	if r.MaxUnavailable < 0 {
-		v.Add("refresh.max_unavailable", "Set it to how many instances below minimum a refresh may leave.", "max_unavailable is %d, below 0", r.MaxUnavailable)
+		v.Add("refresh.max_unavailable", reason.NegativeUnavailable(reason.Count(r.MaxUnavailable)))
 	}
 	if r.Strategy != RefreshRolling || r.MaxUnavailable != 0 {
 		return
 	}
 	switch {
 	case r.MaxSurge == 0:
-		v.Add("refresh", "Set max_surge or max_unavailable to at least 1.", "a rolling refresh with max_surge 0 and max_unavailable 0 cannot replace instances")
+		v.Add("refresh", reason.RefreshStands())
 	case d.Minimum == d.Maximum && d.Maximum > 0:
-		v.Add("refresh", "Set max_unavailable to at least 1, or raise maximum.",
-			"minimum and maximum are both %d, so a rolling refresh with max_unavailable 0 has no room to replace instances", d.Maximum)
+		v.Add("refresh", reason.RefreshNoRoom(reason.Count(d.Maximum)))
 	}
 }

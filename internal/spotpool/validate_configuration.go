@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Limits of one RunInstances (Tencent CVM, RunInstances; Go SDK,
@@ -40,8 +41,7 @@ func (v *validator) id(attribute, prefix, value string) {
 	if rest, ok := strings.CutPrefix(value, prefix); ok && idForm.MatchString(rest) {
 		return
 	}
-	v.Add(attribute, fmt.Sprintf("Write %q and then eight lower-case letters and digits, as the console shows it.", prefix),
-		"invalid ID %q: it must begin with %q", value, prefix)
+	v.Add(attribute, reason.InvalidID(reason.Quoted(value), reason.Quoted(prefix)))
 }
 
 // ids is id for a list without duplicates.
@@ -50,7 +50,7 @@ func (v *validator) ids(attribute, prefix string, values []string) {
 		at := fmt.Sprintf("%s[%d]", attribute, n)
 		v.id(at, prefix, value)
 		if before := slices.Index(values, value); before < n {
-			v.Add(at, "Omit one of them.", "%q is listed already, as %s[%d]", value, attribute, before)
+			v.Add(at, reason.IDRepeated(reason.Quoted(value), reason.Word(attribute), reason.Count(before)))
 		}
 	}
 }
@@ -62,17 +62,14 @@ func (v *validator) network() {
 	v.ids("security_group_ids", "sg-", c.SecurityGroupIDs)
 	v.ids("key_ids", "skey-", c.KeyIDs)
 	if c.CamRoleName != "" && (len(c.CamRoleName) > maxRoleName || !roleNameForm.MatchString(c.CamRoleName)) {
-		v.Add("cam_role_name", fmt.Sprintf("Write the role's name, not its ARN: at most %d letters, digits and _+=,.@-.", maxRoleName),
-			"invalid CAM role name %q", c.CamRoleName)
+		v.Add("cam_role_name", reason.InvalidRole(reason.Quoted(c.CamRoleName), maxRoleName))
 	}
-	v.Within("internet_max_bandwidth_out", c.InternetMaxBandwidthOut, 0, maxBandwidth, " Mbit/s", "Omit it for no public address.")
+	v.Within("internet_max_bandwidth_out", c.InternetMaxBandwidthOut, 0, maxBandwidth, reason.BandwidthRange)
 	switch {
 	case c.InternetChargeType == bandwidthPrepaid:
-		v.Add("internet_charge_type", "Choose one of "+strings.Join(bandwidthTypes, ", ")+".",
-			"%s is for prepaid instances, and a pool's are paid by the hour", bandwidthPrepaid)
+		v.Add("internet_charge_type", reason.PrepaidTraffic(bandwidthPrepaid, bandwidthTypes))
 	case c.InternetChargeType != "" && c.InternetMaxBandwidthOut == 0:
-		v.Add("internet_charge_type", "Set internet_max_bandwidth_out, or omit internet_charge_type.", "an instance without a public address has no "+
-			"internet traffic")
+		v.Add("internet_charge_type", reason.NoTraffic())
 	case c.InternetChargeType != "":
 		problem.OneOf(&v.List, "internet_charge_type", c.InternetChargeType, bandwidthTypes...)
 	}
@@ -84,7 +81,7 @@ func (v *validator) disks() {
 		problem.OneOf(&v.List, "system_disk_type", c.SystemDiskType, systemDiskTypes...)
 	}
 	if c.SystemDiskSize != 0 {
-		v.Within("system_disk_size", c.SystemDiskSize, minSystemDisk, maxSystemDisk, " GiB", "Use data disks for more space.")
+		v.Within("system_disk_size", c.SystemDiskSize, minSystemDisk, maxSystemDisk, reason.SystemDiskRange)
 	}
 	local := 0
 	for n, disk := range c.DataDisks {
@@ -93,30 +90,30 @@ func (v *validator) disks() {
 			local++
 		}
 		problem.OneOf(&v.List, at+".data_disk_type", disk.Type, systemDiskTypes...)
-		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, " GiB", "Use several disks for more space.")
+		v.Within(at+".data_disk_size", disk.Size, minDataDisk, maxDataDisk, reason.DataDiskRange)
 		if disk.Size%dataDiskStep != 0 {
-			v.Add(at+".data_disk_size", fmt.Sprintf("Use %d.", (disk.Size/dataDiskStep+1)*dataDiskStep), "%d GiB is not a multiple of %d, the step of data "+
-				"disks", disk.Size, dataDiskStep)
+			v.Add(at+".data_disk_size", reason.DataDiskStep(reason.Count(disk.Size), dataDiskStep, reason.Count((disk.Size/dataDiskStep+1)*dataDiskStep)))
 		}
 	}
 	if cloud := len(c.DataDisks) - local; cloud > maxCloudDisks {
-		v.Add("data_disks", "Use fewer and larger ones.", "%d data disks are too many: an instance has at most %d", cloud, maxCloudDisks)
+		v.Add("data_disks", reason.TooManyDisks(reason.Count(cloud), maxCloudDisks))
 	}
 	if local > maxLocalDisks {
-		v.Add("data_disks", "Use cloud disks in addition to it.", "%d local data disks are too many: an instance has at most %d", local, maxLocalDisks)
+		v.Add("data_disks", reason.TooManyLocalDisks(reason.Count(local), maxLocalDisks))
 	}
 }
 
 func (v *validator) userData() {
 	if v.d.UserDataWOVersion < 0 {
-		v.Add("user_data_raw_wo_version", "Begin with 1, and add 1 with each change of user_data_raw_wo.", "invalid version %d", v.d.UserDataWOVersion)
+		v.Add("user_data_raw_wo_version", reason.UserDataVersion(reason.Count(v.d.UserDataWOVersion)))
 	}
 	data := insertToken(v.d.Script(), strings.Repeat("x", TokenIDLength+1+TokenSecretLength))
 	if size := base64.StdEncoding.EncodedLen(len(data)); size > maxUserData {
-		v.Add("user_data_raw", "Let it download large files.", "user data of %d bytes is too long: it has %d bytes as base64, and RunInstances takes %d "+
-			"(that is %d bytes before)", len(data), size, maxUserData, base64.StdEncoding.DecodedLen(maxUserData))
+		v.Add("user_data_raw", reason.UserDataLength(
+			reason.Count(len(data)), reason.Count(size), maxUserData, reason.Count(base64.StdEncoding.DecodedLen(maxUserData)),
+		))
 	}
 	if !utf8.ValidString(data) {
-		v.Add("user_data_raw", "Write it as text; let it download or decode binary data.", "user data is not UTF-8 text")
+		v.Add("user_data_raw", reason.UserDataBinary())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -209,9 +210,9 @@ func TestEachProblemIsNamed(t *testing.T) {
 			t.Parallel()
 			var got []string
 			for _, p := range pool(c.change).Validate() {
-				got = append(got, p.Attribute+": "+p.Summary)
-				if !strings.HasSuffix(p.Detail, ".") {
-					t.Errorf("%s: the detail %q is no sentence that says what to do", p.Attribute, p.Detail)
+				got = append(got, p.Attribute+": "+reason.Renderer{}.Text(p.Reason))
+				if remedy := (reason.Renderer{}).Remedy(p.Reason); !strings.HasSuffix(remedy, ".") {
+					t.Errorf("%s: the remedy %q is no sentence", p.Attribute, remedy)
 				}
 			}
 			if diff := cmp.Diff([]string{c.want}, got, cmpopts.EquateEmpty()); diff != "" {

@@ -3,6 +3,8 @@ package spotpool
 import (
 	"encoding/base64"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Warnings returns what is allowed in a declaration, but probably not intended. The
@@ -14,10 +16,10 @@ func (d Declaration) Warnings() []Problem {
 	v.refreshWarnings()
 	v.budgetWarnings()
 	if len(d.Tags) == maxTags-len(OwnTags()) {
-		v.Add("tags", "Omit one to be able to protect single instances from scale-in.", "with the pool's own tags, there is no room for gpupool/protected")
+		v.Add("tags", reason.NoRoomForProtection())
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Script())); err == nil && strings.HasPrefix(string(decoded), "#") {
-		v.Add("user_data_raw", "Write it as plain text: it is encoded when it is sent.", "user data looks like base64 already")
+		v.Add("user_data_raw", reason.UserDataEncoded())
 	}
 	return v.List
 }
@@ -38,9 +40,10 @@ func (v *validator) costWarnings() {
 		}
 	}
 	if full := Price(d.Minimum) * cheapest; full > d.MaxHourlyCost {
-		v.Add("max_hourly_cost", "Raise max_hourly_cost, or lower the offerings' spot_max_price.",
-			"at the lowest spot_max_price %s, minimum %d costs %s, and max_hourly_cost is %s: the pool stays short if prices come near their caps",
-			cheapest, d.Minimum, d.Currency.Hourly(full), d.MaxHourlyCost)
+		v.Add("max_hourly_cost", reason.CostBelowCaps(
+			reason.Price{Amount: cheapest.String()}, reason.Count(d.Minimum), reason.Price{Amount: full.String(), Currency: string(d.Currency)},
+			reason.Price{Amount: d.MaxHourlyCost.String()},
+		))
 	}
 }
 
@@ -48,14 +51,12 @@ func (v *validator) onDemandWarnings() {
 	d := v.d
 	switch {
 	case d.OnDemandBase > 0 && d.InstanceChargeType != Spot:
-		v.Add("on_demand_base", "Omit it, or set instance_charge_type to \"SPOTPAID\".", "on_demand_base has no effect if every instance is on-demand")
+		v.Add("on_demand_base", reason.BaseHasNoEffect())
 	case d.OnDemandBase > d.Minimum:
-		v.Add("on_demand_base", "Raise minimum, or lower on_demand_base.", "on_demand_base is %d, and only minimum %d are launched", d.OnDemandBase,
-			d.Minimum)
+		v.Add("on_demand_base", reason.BaseAboveMinimum(reason.Count(d.OnDemandBase), reason.Count(d.Minimum)))
 	}
 	if f := d.OnDemandFallback; f != nil && d.Minimum > 0 && d.Minimum == d.Maximum {
-		v.Add("on_demand_fallback", "Raise maximum by one to launch replacements first.",
-			"minimum and maximum are both %d, so on the way back to spot each on-demand instance is terminated before its replacement is launched", d.Maximum)
+		v.Add("on_demand_fallback", reason.FallbackNoRoom(reason.Count(d.Maximum)))
 	}
 }
 
@@ -64,12 +65,10 @@ func (v *validator) refreshWarnings() {
 	spare := d.Maximum - d.Minimum
 	switch {
 	case r.Strategy == RefreshOpportunistic && spare == 0 && d.Maximum > 0:
-		v.Add("refresh.strategy", "Raise maximum, or set strategy to \"rolling\" with max_unavailable.",
-			"minimum and maximum are both %d, so an opportunistic refresh never finds an instance to spare", d.Maximum)
+		v.Add("refresh.strategy", reason.NeverOpportune(reason.Count(d.Maximum)))
 	case r.Strategy == RefreshRolling && r.MaxSurge > spare:
-		v.Add("refresh.max_surge", "Raise maximum, or lower max_surge.", "max_surge is %d, and maximum leaves room for %d above minimum", r.MaxSurge, spare)
+		v.Add("refresh.max_surge", reason.SurgeAboveRoom(reason.Count(r.MaxSurge), reason.Count(spare)))
 	case r.Strategy == RefreshRolling && d.Minimum > 0 && r.MaxUnavailable >= d.Minimum:
-		v.Add("refresh.max_unavailable", "Lower it below minimum to keep some instances working.",
-			"max_unavailable is %d and minimum %d: a refresh may terminate every instance at once", r.MaxUnavailable, d.Minimum)
+		v.Add("refresh.max_unavailable", reason.AllUnavailable(reason.Count(r.MaxUnavailable), reason.Count(d.Minimum)))
 	}
 }

@@ -62,7 +62,7 @@ func TestAMisspelledRegionIsNotAdvisedUpon(t *testing.T) {
 	t.Parallel()
 	for region, want := range map[string]string{"ap-singapur": `Did you mean the region "ap-singapore"?`, "eu-frankfurt": `such as "eu-frankfurt-2"`} {
 		problems := pool(func(d *spotpool.Declaration) { d.Region = region }).Validate()
-		if len(problems) == 0 || !strings.Contains(problems[0].Detail, want) {
+		if len(problems) == 0 || !strings.Contains(problems[0].String(), want) {
 			t.Errorf("a region %q with zones of ap-singapore: %+v", region, problems)
 		}
 	}

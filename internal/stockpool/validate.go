@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const (
@@ -24,16 +25,15 @@ const (
 // must be set before, see WithDefaults.
 func (d Declaration) Validate() []problem.Problem {
 	v := &validator{d: d}
-	v.Name("name", d.Name, "a stock pool")
+	v.Name("name", d.Name, "stock_pool")
 	if len(validation.IsDNS1123Label(d.Namespace)) > 0 {
-		v.Add("namespace", "Name a namespace of the cluster, such as \"default\".", "%q is not a namespace name", d.Namespace)
+		v.Add("namespace", reason.InvalidNamespace(reason.Quoted(d.Namespace)))
 	}
 	if d.SpecName == "" || len(validation.IsValidLabelValue(d.SpecName)) > 0 {
-		v.Add("spec_name", "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last, such as \"g1.1\".",
-			"%q is not a valid spec name", d.SpecName)
+		v.Add("spec_name", reason.InvalidSpecName(reason.Quoted(d.SpecName)))
 	}
 	if !imageForm.MatchString(d.Image) {
-		v.Add("image", "Use an image reference, such as \"registry.example.com/team/runtime:1.4\".", "%q is not an image reference", d.Image)
+		v.Add("image", reason.InvalidImage(reason.Quoted(d.Image)))
 	}
 	v.resources()
 	v.counts()
@@ -58,48 +58,45 @@ type validator struct {
 
 func (v *validator) resources() {
 	d := v.d
-	v.quantity("memory", d.Memory, "\"16Gi\"")
+	v.quantity("memory", d.Memory, reason.InvalidMemory, reason.MemoryTooSmall)
 	if d.CPU != "" {
-		v.quantity("cpu", d.CPU, "\"4\" or \"500m\"")
+		v.quantity("cpu", d.CPU, reason.InvalidCPU, reason.CPUTooSmall)
 	}
-	v.Within("gpu", int64(d.GPU), 0, maxGPUs, "", "Set the number of GPUs per pod, such as 1.")
+	v.Within("gpu", int64(d.GPU), 0, maxGPUs, reason.GPUsRange)
 	if len(validation.IsQualifiedName(d.GPUResource)) > 0 || !strings.Contains(d.GPUResource, "/") {
-		v.Add("gpu_resource", "Use the name from a pod's resource requests, or omit it for \""+DefaultGPUResource+"\".", "%q is not an extended resource name",
-			d.GPUResource)
+		v.Add("gpu_resource", reason.GPUResource(reason.Quoted(d.GPUResource), DefaultGPUResource))
 	}
 }
 
-func (v *validator) quantity(attribute, text, example string) {
+func (v *validator) quantity(attribute, text string, invalid func(reason.Quoted) reason.Reason, tooSmall func(reason.Value) reason.Reason) {
 	q, err := resource.ParseQuantity(text)
 	switch {
 	case err != nil:
-		v.Add(attribute, "Use a Kubernetes quantity, such as "+example+".", "%q is not a quantity", text)
+		v.Add(attribute, invalid(reason.Quoted(text)))
 	case q.Sign() <= 0:
-		v.Add(attribute, "Use a larger quantity, such as "+example+".", "%s is not greater than zero", text)
+		v.Add(attribute, tooSmall(reason.NewValue(text)))
 	}
 }
 
 func (v *validator) counts() {
 	d := v.d
 	problem.OneOf(&v.List, "replicas_policy", d.ReplicasPolicy, ReplicasTotal, ReplicasAvailable)
-	v.Within("replicas", int64(d.Replicas), 0, maxReplicas, "", "Set the number of pods to keep.")
+	v.Within("replicas", int64(d.Replicas), 0, maxReplicas, reason.ReplicasRange)
 	most := d.Replicas
 	switch {
 	case d.ReplicasPolicy == ReplicasAvailable && d.Maximum == 0:
-		v.Add("maximum", "Set the most pods, in use or not.", "replicas_policy = \"available\" requires maximum")
+		v.Add("maximum", reason.MaximumRequired())
 	case d.ReplicasPolicy == ReplicasAvailable:
-		v.Within("maximum", int64(d.Maximum), int64(max(1, d.Replicas)), maxReplicas, "", "It also counts pods in use, so it must be at least replicas.")
+		v.Within("maximum", int64(d.Maximum), int64(max(1, d.Replicas)), maxReplicas, reason.MaximumPodsRange)
 		most = d.Maximum
 	case d.Maximum != 0:
-		v.Add("maximum", "Omit it, or set replicas_policy = \"available\".", "maximum requires replicas_policy = \"available\"")
+		v.Add("maximum", reason.MaximumOfOtherPolicy())
 	}
 	if d.ReplicasPolicy == ReplicasAvailable && d.AllocatedSelector == "" {
-		v.Add("allocated_selector", "Select the labels of a pod in use, such as \"session\".", "replicas_policy = \"available\" requires "+
-			"allocated_selector")
+		v.Add("allocated_selector", reason.SelectorRequired())
 	}
 	if d.PodDisruptionBudget != nil {
-		v.Within("pod_disruption_budget.min_available", int64(d.PodDisruptionBudget.MinAvailable), 1, int64(max(1, most)), "",
-			"Set how many pods evictions must leave available, or omit pod_disruption_budget.")
+		v.Within("pod_disruption_budget.min_available", int64(d.PodDisruptionBudget.MinAvailable), 1, int64(max(1, most)), reason.MinAvailableRange)
 	}
 }
 
@@ -108,31 +105,30 @@ func (v *validator) container() {
 	for attribute, env := range map[string]map[string]string{"env": d.Env, "env_wo": d.EnvWO} {
 		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if len(validation.IsEnvVarName(name)) > 0 {
-				v.Add(fmt.Sprintf("%s[%q]", attribute, name), "Use letters, digits, underscores, dots and hyphens, and no digit first.",
-					"%q is not an environment variable name", name)
+				v.Add(fmt.Sprintf("%s[%q]", attribute, name), reason.InvalidVariable(reason.Quoted(name)))
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.EnvWO)) {
 		if _, twice := d.Env[name]; twice {
-			v.Add(fmt.Sprintf("env_wo[%q]", name), "Remove it from one of them.", "the variable %s is in env and in env_wo", name)
+			v.Add(fmt.Sprintf("env_wo[%q]", name), reason.VariableRepeated(reason.NewValue(name)))
 		}
 	}
 	if d.EnvWOVersion < 0 {
-		v.Add("env_wo_version", "Start with 1, and increase it with each change of env_wo.", "%d is not a version", d.EnvWOVersion)
+		v.Add("env_wo_version", reason.InvalidVersion(reason.Count(d.EnvWOVersion), "env_wo"))
 	}
 	for n, p := range d.Ports {
 		at := fmt.Sprintf("ports[%d]", n)
-		v.Within(at+".port", int64(p.Port), 1, maxPort, "", "Set the port that the container listens on.")
+		v.Within(at+".port", int64(p.Port), 1, maxPort, reason.PortRange)
 		if p.Name != "" && len(validation.IsValidPortName(p.Name)) > 0 {
-			v.Add(at+".name", "Use at most 15 lower-case letters, digits and hyphens, at least one of them a letter.", "%q is not a port name", p.Name)
+			v.Add(at+".name", reason.InvalidPortName(reason.Quoted(p.Name)))
 		}
 		problem.OneOf(&v.List, at+".protocol", p.Protocol, "TCP", "UDP", "SCTP")
 		again := slices.ContainsFunc(d.Ports[:n], func(o Port) bool {
 			return o.Port == p.Port && o.Protocol == p.Protocol || p.Name != "" && o.Name == p.Name
 		})
 		if again {
-			v.Add(at, "Remove one of them.", "duplicate port %d/%s or port name", p.Port, p.Protocol)
+			v.Add(at, reason.PortRepeated(reason.Count(p.Port), reason.NewValue(p.Protocol)))
 		}
 	}
 }
@@ -142,7 +138,7 @@ func (v *validator) placement() {
 	v.labels("labels", d.Labels)
 	for _, reserved := range []string{LabelPool, labelSpec} {
 		if _, taken := d.Labels[reserved]; taken {
-			v.Add(fmt.Sprintf("labels[%q]", reserved), "Remove it.", "the label %s is reserved for gpupool", reserved)
+			v.Add(fmt.Sprintf("labels[%q]", reserved), reason.LabelReserved(reason.Word(reserved)))
 		}
 	}
 	v.labels("node_selector", d.NodeSelector)
@@ -154,12 +150,12 @@ func (v *validator) placement() {
 		}
 		switch {
 		case t.Key == "" && t.Operator != "Exists":
-			v.Add(at+".key", "Set the key of a taint, or operator = \"Exists\" for all taints.", "the toleration has no key")
+			v.Add(at+".key", reason.TolerationNoKey())
 		case t.Key != "" && len(validation.IsQualifiedName(t.Key)) > 0:
-			v.Add(at+".key", "Use the key of the node's taint.", "%q is not a taint key", t.Key)
+			v.Add(at+".key", reason.InvalidTaintKey(reason.Quoted(t.Key)))
 		}
 		if t.Operator == "Exists" && t.Value != "" {
-			v.Add(at+".value", "Remove it, or set operator = \"Equal\".", "operator = \"Exists\" takes no value")
+			v.Add(at+".value", reason.ExistsTakesNone())
 		}
 	}
 	v.object("runtime_class_name", d.RuntimeClassName)
@@ -168,9 +164,9 @@ func (v *validator) placement() {
 		at := fmt.Sprintf("image_pull_secrets[%d]", n)
 		switch {
 		case name == "":
-			v.Add(at, "Name a Secret in the pool's namespace.", "it is empty")
+			v.Add(at, reason.SecretUnnamed())
 		case slices.Contains(d.ImagePullSecrets[:n], name):
-			v.Add(at, "Remove one of them.", "duplicate Secret %s", name)
+			v.Add(at, reason.SecretRepeated(reason.NewValue(name)))
 		}
 		v.object(at, name)
 	}
@@ -178,7 +174,7 @@ func (v *validator) placement() {
 
 func (v *validator) object(attribute, name string) {
 	if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
-		v.Add(attribute, "Use the name that kubectl get prints.", "%q is not an object name", name)
+		v.Add(attribute, reason.InvalidObject(reason.Quoted(name)))
 	}
 }
 
@@ -186,11 +182,10 @@ func (v *validator) labels(attribute string, all map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		at := fmt.Sprintf("%s[%q]", attribute, key)
 		if len(validation.IsQualifiedName(key)) > 0 {
-			v.Add(at, "Use a Kubernetes label key, such as \"team\" or \"example.com/team\".", "%q is not a label key", key)
+			v.Add(at, reason.InvalidLabelKey(reason.Quoted(key)))
 		}
 		if len(validation.IsValidLabelValue(all[key])) > 0 {
-			v.Add(at, "Use at most 63 letters, digits, hyphens, underscores and dots, with a letter or digit first and last.", "%q is not a label value",
-				all[key])
+			v.Add(at, reason.InvalidLabel(reason.Quoted(all[key])))
 		}
 	}
 }
@@ -202,11 +197,9 @@ func (v *validator) selector() {
 	s, err := labels.Parse(v.d.AllocatedSelector)
 	switch {
 	case err != nil:
-		v.Add("allocated_selector", "Use the syntax of kubectl --selector, such as \"session\" or \"state=claimed\".", "invalid selector %q: %v",
-			v.d.AllocatedSelector, err)
+		v.Add("allocated_selector", reason.InvalidSelector(reason.Quoted(v.d.AllocatedSelector), reason.Failure(err)))
 	case s.Matches(labels.Set(v.d.PodLabels())):
-		v.Add("allocated_selector", "Select a label that a pod gets when it is claimed.",
-			"it selects every pod of the pool from the start, so none would be available")
+		v.Add("allocated_selector", reason.SelectorOfAll())
 	}
 }
 
@@ -214,8 +207,7 @@ func (v *validator) selector() {
 func (d Declaration) Warnings() []problem.Problem {
 	var list problem.List
 	if p := d.PodDisruptionBudget; p != nil && d.ReplicasPolicy != ReplicasAvailable && p.MinAvailable >= d.Replicas && d.Replicas > 0 {
-		list.Add("pod_disruption_budget.min_available", "Allow the eviction of at least one pod.",
-			"no pod may be evicted, so its nodes cannot be drained")
+		list.Add("pod_disruption_budget.min_available", reason.NoEvictions())
 	}
 	return list
 }

@@ -72,7 +72,7 @@ func TestEachProblemIsNamedWhereItStands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			list := declared(c.change).Validate()
-			if len(list) != 1 || list[0].Attribute != c.at || list[0].Detail == "" {
+			if len(list) != 1 || list[0].Attribute != c.at || !strings.HasSuffix(list[0].String(), ".") {
 				t.Errorf("the problems are %v, want one at %s", list, c.at)
 			}
 		})

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // warnOfDoubts warns of values that are valid and probably not intended. Plans call it. A
@@ -26,7 +26,9 @@ func (m model) problems(*diag.Diagnostics) []problem.Problem {
 		together := []string{"window", "period", "time_zone"}
 		problems = slices.DeleteFunc(problems, func(p problem.Problem) bool { return slices.Contains(together, p.Attribute) })
 	}
-	problem.Percents(&problems, "thresholds", m.Thresholds, fmt.Sprintf("Write percents of the limit from 1 to %d, without a fraction.", core.MaxThreshold))
+	problem.Percents(&problems, "thresholds", m.Thresholds, func(percent reason.Value) reason.Reason {
+		return reason.ThresholdFraction(percent, core.MaxThreshold)
+	})
 	return m.evictions(problems)
 }
 
@@ -34,9 +36,9 @@ func (m model) problems(*diag.Diagnostics) []problem.Problem {
 func (m model) evictions(problems problem.List) problem.List {
 	most := values.FieldsOf(m.Enforcement).AnyNumber("max_evictions_per_run")
 	if _, whole := values.Whole(most); !whole {
-		problems.Add("enforcement.max_evictions_per_run",
-			fmt.Sprintf("Write a number from 1 to %d, or leave it out for %d.", core.MaxEvictions, defaults.Enforce.MaxEvictionsPerRun),
-			"%s is not a whole number of pods", values.Digits(most))
+		problems.Add("enforcement.max_evictions_per_run", reason.EvictionsFraction(
+			reason.NewValue(values.Digits(most)), core.MaxEvictions, reason.Count(defaults.Enforce.MaxEvictionsPerRun),
+		))
 	}
 	return problems
 }

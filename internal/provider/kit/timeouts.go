@@ -17,6 +17,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Timeouts is the value of the argument timeouts of every resource.
@@ -67,21 +68,23 @@ func TimeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duratio
 // timeoutProblems returns the problems of invalid timeouts.
 func timeoutProblems(v Timeouts, absent time.Duration) []problem.Problem {
 	var problems problem.List
+	outOfRange := func(written reason.Value, least, most reason.Duration) reason.Reason {
+		return reason.TimeoutRange(written, least, most, reason.Duration(absent))
+	}
 	for _, operation := range []string{"create", "update", "delete"} {
 		text := values.FieldsOf(v.Object).Text(operation)
 		if text.IsNull() || text.IsUnknown() {
 			continue
 		}
-		advice := fmt.Sprintf("Leave it out for %s, or write one such as \"20m\".", duration.Words(absent))
 		d, err := duration.Parse(text.ValueString())
 		if errors.Is(err, duration.ErrTooLong) {
 			d, err = math.MaxInt64, nil
 		}
 		if err != nil {
-			problems.Add("timeouts."+operation, advice, "%v", err)
+			problems.Add("timeouts."+operation, reason.InvalidTimeout(reason.Failure(err), reason.Duration(absent)))
 			continue
 		}
-		problems.Lasts("timeouts."+operation, text.ValueString(), d, shortest, longest, advice)
+		problems.Lasts("timeouts."+operation, text.ValueString(), d, shortest, longest, outOfRange)
 	}
 	return problems
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // problems returns the problems of a configuration. None quotes a write-only value. Rules that
@@ -27,16 +28,16 @@ func (m model) problems(diags *diag.Diagnostics) []problem.Problem {
 		{name: "secret_wo", value: m.Secret, version: m.SecretVersion, declared: &d.SecretVersion},
 	} {
 		if !w.version.IsNull() && !w.version.IsUnknown() && w.version.ValueInt64() == 0 {
-			found.Add(w.name+"_version", "Start with 1, and increase it with each change of "+w.name+".", "0 is not a version")
+			found.Add(w.name+"_version", reason.InvalidVersion(0, reason.Word(w.name)))
 		}
 		if !w.value.IsNull() && !w.value.IsUnknown() && w.value.ValueString() == "" {
-			found.Add(w.name, "Set it, or remove it and its version.", "it is empty")
+			found.Add(w.name, reason.EmptyWriteOnly())
 		}
 		if !w.value.IsNull() && *w.declared == 0 {
 			*w.declared = 1 // if it is missing, WriteOnly reports it
 		}
 	}
-	problem.Percents(&found, "thresholds", m.Thresholds, "Use alert thresholds of budgets, such as 80.")
+	problem.Percents(&found, "thresholds", m.Thresholds, reason.AlertFraction)
 	return append(found, slices.DeleteFunc(d.Validate(time.LoadLocation), func(p problem.Problem) bool {
 		return m.Type.IsUnknown() && slices.Contains([]string{"url_wo", "secret_wo", "digest"}, p.Attribute)
 	})...)

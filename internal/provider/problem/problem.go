@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Problem is something wrong, or doubtful, in a declaration.
@@ -22,13 +23,17 @@ type Problem = core.Problem
 // List gathers problems.
 type List = core.List
 
+// words writes the reasons of problems.
+var words reason.Renderer
+
 // Report converts problems to diagnostics at their attributes. If a problem is inside an
 // attribute, the summary has the whole path: Terraform shows only the outermost attribute.
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
-		at, summary, detail := pathOf(p.Attribute), upperFirst(p.Summary), p.Detail
+		at, text, detail := pathOf(p.Attribute), words.Text(p.Reason), words.Remedy(p.Reason)
+		summary := upperFirst(text)
 		if len(stepsOf(p.Attribute)) > 1 {
-			summary = p.Attribute + ": " + p.Summary
+			summary = p.Attribute + ": " + text
 		}
 		if severity == diag.SeverityError {
 			diags.AddAttributeError(at, summary, detail)
@@ -58,9 +63,7 @@ func NullElements(raw tftypes.Value) []Problem {
 	var problems []Problem
 	_ = tftypes.Walk(raw, func(at *tftypes.AttributePath, v tftypes.Value) (bool, error) { // fails only if this does
 		if _, named := at.LastStep().(tftypes.AttributeName); v.IsNull() && !named && at.LastStep() != nil {
-			problems = append(problems, Problem{
-				Attribute: attributeOf(at.Steps()), Summary: "the element is null", Detail: "Give it a value, or leave it out.",
-			})
+			problems = append(problems, Problem{Attribute: attributeOf(at.Steps()), Reason: reason.NullElement()})
 		}
 		return true, nil
 	})

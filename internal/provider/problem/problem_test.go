@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func TestProblemsAreReportedAtTheirAttribute(t *testing.T) {
@@ -18,7 +19,7 @@ func TestProblemsAreReportedAtTheirAttribute(t *testing.T) {
 		`tags["a.b[c]"]`: `tags["a.b[c]"]`, "security_group_ids[0]": "security_group_ids[0]",
 	} {
 		var diags diag.Diagnostics
-		problem.Report(&diags, []problem.Problem{{Attribute: attribute, Summary: "it is wrong"}}, diag.SeverityError)
+		problem.Report(&diags, []problem.Problem{{Attribute: attribute, Reason: reason.EmptyWriteOnly()}}, diag.SeverityError)
 		if at, ok := diags[0].(diag.DiagnosticWithPath); !ok || at.Path().String() != want {
 			t.Errorf("a problem of %s is reported at %v", attribute, diags[0])
 		}
@@ -80,18 +81,19 @@ func TestNullElements(t *testing.T) {
 		"name": tftypes.NewValue(tftypes.String, nil),
 		"none": tftypes.NewValue(labels, nil),
 	})
+	empty := reason.Unexplained("empty")
 	said := []problem.Problem{
-		{Attribute: `labels["a"]`, Summary: "x"}, {Attribute: `labels["b"]`, Summary: "empty"}, {Attribute: "pairs[0].key", Summary: "empty"},
-		{Attribute: "pairs[1].key", Summary: "empty"}, {Attribute: "name", Summary: "empty"},
+		{Attribute: `labels["a"]`, Reason: empty}, {Attribute: `labels["b"]`, Reason: empty}, {Attribute: "pairs[0].key", Reason: empty},
+		{Attribute: "pairs[1].key", Reason: empty}, {Attribute: "name", Reason: empty},
 	}
 	var got []string
 	for _, p := range problem.Decided(said, raw, nil) {
-		got = append(got, p.Attribute+": "+p.Summary)
+		got = append(got, p.Attribute+": "+reason.Renderer{}.Text(p.Reason))
 	}
 	if diff := cmp.Diff([]string{
 		`labels["b"]: the element is null`, `labels["c.d"]: the element is null`, `labels["e.f[g]"]: the element is null`, "pairs[0]: the element is null",
 		"pairs[1].values[0]: the element is null",
-		`labels["a"]: x`, "pairs[1].key: empty", "name: empty",
+		`labels["a"]: empty`, "pairs[1].key: empty", "name: empty",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -101,16 +103,16 @@ func TestReports(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
 	problem.Report(&diags, []problem.Problem{
-		{Attribute: "maximum", Summary: "smaller than minimum", Detail: "Raise it."},
-		{Attribute: "gpu_hours", Summary: "gpu_hours is zero", Detail: "Raise it."},
-		{Attribute: "disks[1].size", Summary: "too small", Detail: "Raise it."},
+		{Attribute: "offerings", Reason: reason.NoOffering()},
+		{Attribute: "max_hourly_cost", Reason: reason.NegativeCost()},
+		{Attribute: "disks[1].size", Reason: reason.NoOffering()},
 	}, diag.SeverityError)
-	problem.Report(&diags, []problem.Problem{{Attribute: "name", Summary: "long", Detail: "Shorten it."}}, diag.SeverityWarning)
-	if len(diags) != 4 || diags[0].Summary() != "Smaller than minimum" || diags[1].Summary() != "gpu_hours is zero" ||
-		diags[2].Summary() != "disks[1].size: too small" || diags[3].Severity() != diag.SeverityWarning {
+	problem.Report(&diags, []problem.Problem{{Attribute: "name", Reason: reason.NoOffering()}}, diag.SeverityWarning)
+	if len(diags) != 4 || diags[0].Summary() != "The pool has no offering" || diags[1].Summary() != "max_hourly_cost is below 0" ||
+		diags[2].Summary() != "disks[1].size: the pool has no offering" || diags[3].Severity() != diag.SeverityWarning {
 		t.Errorf("reported %v", diags)
 	}
-	if with, ok := diags[0].(diag.DiagnosticWithPath); !ok || with.Path().String() != "maximum" {
+	if with, ok := diags[0].(diag.DiagnosticWithPath); !ok || with.Path().String() != "offerings" {
 		t.Errorf("the first one is at %v", diags[0])
 	}
 }

@@ -19,7 +19,7 @@ func (r *Run) TakeOver(ctx context.Context, pools []declaration.StatePool, older
 
 func (f *Flow) takeOver(ctx context.Context, t record.StateEntry[spotpool.Declaration]) error {
 	if problems := t.Declaration.Validate(); t.Unread == nil && len(problems) > 0 {
-		return fmt.Errorf("%s: %s: %s. %s", t.Address, problems[0].Attribute, problems[0].Summary, problems[0].Detail)
+		return fmt.Errorf("%s: %s", t.Address, problems[0])
 	}
 	return f.records().TakeOver(ctx, t, func(ctx context.Context, old stored, d spotpool.Declaration) (spotpool.Declaration, error) {
 		if err := f.ownAccount(ctx, d); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/launches"
@@ -78,9 +79,9 @@ func TestProblemsOfBootstrapTokens(t *testing.T) {
 			t.Parallel()
 			var got, want []string
 			for _, p := range pool(joining, c.change).Validate() {
-				got = append(got, p.Attribute+": "+p.Summary)
-				if !strings.HasSuffix(p.Detail, ".") {
-					t.Errorf("the detail %q is no sentence that says what to do", p.Detail)
+				got = append(got, p.Attribute+": "+reason.Renderer{}.Text(p.Reason))
+				if remedy := (reason.Renderer{}).Remedy(p.Reason); !strings.HasSuffix(remedy, ".") {
+					t.Errorf("the remedy %q is no sentence", remedy)
 				}
 			}
 			if c.want != "" {
