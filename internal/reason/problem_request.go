@@ -17,5 +17,6 @@ var (
 		"Declare a stock pool that lasts longer in Terraform.")
 	NotOneEnd       = remedied("not_one_end", "its end is missing or ambiguous", `Set either duration, such as "4h", or until.`)
 	InvalidDuration = unreadable("invalid_duration", `Use a duration such as "4h" or "2d".`)
+	EndIsOver       = one[Instant]("end_is_over", Warning, "its end {until} is over", `Set a later end, or a duration such as "4h".`)
 	InvalidKey      = one[Count]("invalid_key", Warning, "it must be at most {most} visible ASCII characters", "Use a random ID for each request.")
 )

@@ -105,7 +105,10 @@ func TestBadRequestsNameTheAttribute(t *testing.T) {
 		"grant.duration  ": {Grant: &request.Grant{
 			Budget: "team-a", GPUHours: "5", Span: request.Span{Duration: "1h", Until: noon.Add(time.Hour)}, Reason: "n",
 		}},
-		"hold.duration":       {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
+		"hold.duration":       {Hold: &request.Hold{Pool: "train", Span: request.Span{Duration: "1s"}, Reason: "night"}},
+		"hold.until":          {Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-time.Hour)}, Reason: "night"}},
+		"grant.until":         {Grant: &request.Grant{Budget: "team-a", GPUHours: "5", Span: request.Span{Until: noon.Add(60 * 24 * time.Hour)}, Reason: "n"}},
+		"stock_pool.until":    {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Image: "nginx", Memory: "1Gi", Span: request.Span{Until: noon}}},
 		"hold.duration ":      {Hold: &request.Hold{Pool: "ap-singapore/train", Span: request.Span{Duration: "soon"}, Reason: "night"}},
 		"hold.pool":           {Hold: &request.Hold{Pool: "a/b/c", Span: day, Reason: "night"}},
 		"stock_pool.image":    {StockPool: &request.StockPool{Name: "g1", SpecName: "g1.1", Image: "Nginx latest"}},
@@ -120,6 +123,10 @@ func TestBadRequestsNameTheAttribute(t *testing.T) {
 		if !errors.As(err, &invalid) || len(invalid.Problems) != 1 || invalid.Problems[0].Attribute != strings.TrimSpace(at) {
 			t.Errorf("the error of %s is %v", at, err)
 		}
+	}
+	over := request.Request{Hold: &request.Hold{Pool: "train", Span: request.Span{Until: noon.Add(-400 * 24 * time.Hour)}, Reason: "night"}}
+	if err := over.Validate("ann", noon); err == nil || !strings.Contains(err.Error(), "hold.until: its end 2025-01-25T12:00:00Z is over.") {
+		t.Errorf("the error of an end in the past is %v", err)
 	}
 	if err := aRun().Validate("ann\x1b[2J", noon); err == nil {
 		t.Error("a requester with control characters is accepted")

@@ -72,7 +72,7 @@ func exceptional(list *problem.List, at string, s Span, why string, now time.Tim
 		return
 	}
 	if err := exception.ValidateFor(until.Sub(now)); err != nil {
-		list.Add(at+".duration", reason.InvalidPeriod(reason.Failure(err)))
+		list.Add(s.attribute(at), reason.InvalidPeriod(reason.Failure(err)))
 	} else if err := exception.ValidateWhy(why); err != nil {
 		list.Add(at+".reason", reason.InvalidWhy(reason.Failure(err)))
 	}
@@ -101,8 +101,16 @@ func (s *StockPool) validate(list *problem.List, now time.Time) {
 	}
 	if until, ok := s.check(list, "stock_pool", now); ok {
 		lifetime := until.Sub(now)
-		list.Lasts("stock_pool.duration", duration.Words(lifetime), lifetime, exception.Shortest, exception.Longest, reason.LifetimeRange)
+		list.Lasts(s.attribute("stock_pool"), duration.Words(lifetime), lifetime, exception.Shortest, exception.Longest, reason.LifetimeRange)
 	}
+}
+
+// attribute returns the attribute that says when a span ends.
+func (s Span) attribute(at string) string {
+	if s.Until.IsZero() {
+		return at + ".duration"
+	}
+	return at + ".until"
 }
 
 // check returns the end of a span, or adds its problem.
@@ -111,7 +119,12 @@ func (s Span) check(list *problem.List, at string, now time.Time) (time.Time, bo
 	case (s.Duration == "") == s.Until.IsZero():
 		list.Add(at+".duration", reason.NotOneEnd())
 		return time.Time{}, false
-	case s.Duration != "":
+	case !s.Until.IsZero():
+		if !s.Until.After(now) {
+			list.Add(at+".until", reason.EndIsOver(reason.Instant{Time: s.Until.UTC()}))
+			return time.Time{}, false
+		}
+	default:
 		if _, err := duration.Parse(s.Duration); err != nil {
 			list.Add(at+".duration", reason.InvalidDuration(reason.Failure(err)))
 			return time.Time{}, false
