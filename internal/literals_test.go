@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -114,5 +115,55 @@ func TestSentencesAreInTheCatalog(t *testing.T) {
 	})
 	if made < 300 {
 		t.Errorf("only %d reasons are made", made)
+	}
+}
+
+// TestProblemsAndFailuresAreInTheCatalog: what is wrong with a declaration, and why a message was not delivered, is a reason.
+func TestProblemsAndFailuresAreInTheCatalog(t *testing.T) {
+	t.Parallel()
+	rooms, made := map[string]bool{"problem": true}, map[string]int{} // rooms with a list of problems
+	goFiles(t, func(path string, file *ast.File) {
+		if slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.HasSuffix(i.Path.Value, `/problem"`) }) {
+			rooms[filepath.Dir(path)] = true
+		}
+	})
+	goFiles(t, func(path string, file *ast.File) {
+		check := func(list []ast.Expr, of ast.Expr, names string) {
+			name := ""
+			switch of := of.(type) {
+			case *ast.SelectorExpr:
+				name = of.Sel.Name
+			case *ast.Ident:
+				name = of.Name
+			}
+			if !slices.Contains(strings.Fields(names), name) {
+				return
+			}
+			made[name]++
+			for _, e := range list {
+				ast.Inspect(e, func(n ast.Node) bool {
+					if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING && sentence.MatchString(text.Value) {
+						t.Errorf("%s writes %s: it belongs to the catalog", path, text.Value)
+					}
+					return true
+				})
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				check(n.Elts, n.Type, "Problem Failure")
+			case *ast.CallExpr:
+				if rooms[filepath.Dir(path)] {
+					check(n.Args, n.Fun, "Add Within Lasts Name OneOf")
+				}
+			}
+			return true
+		})
+	})
+	for name, least := range map[string]int{"Add": 120, "Within": 12, "Lasts": 5, "Name": 8, "OneOf": 20, "Failure": 8} {
+		if made[name] < least {
+			t.Errorf("only %d of %s were found", made[name], name)
+		}
 	}
 }
