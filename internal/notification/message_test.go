@@ -118,7 +118,9 @@ func TestCutKeepsCharactersWhole(t *testing.T) {
 func TestFailuresHaveTheCodeFirst(t *testing.T) {
 	t.Parallel()
 	denied := reason.NotPermitted(reason.Unexplained("denied"))
-	for want, f := range map[string]notification.Failure{"no response in time": {Reason: reason.NoResponse()}, "HTTP 403: denied": {Code: "HTTP 403", Reason: denied}} {
+	for want, f := range map[string]notification.Failure{
+		"no response in time": {Reason: reason.NoResponse()}, "HTTP 403: denied": {Code: "HTTP 403", Reason: denied},
+	} {
 		if got := f.Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

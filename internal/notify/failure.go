@@ -27,12 +27,12 @@ type refusal struct {
 // busy is the refusal of limits and overload.
 func busy(wait time.Duration) refusal { return refusal{reason.ReceiverBusy, wait} }
 
-// said returns what a receiver wrote as a reason.
+// said returns what a receiver wrote as a reason. Send cuts it, after it has removed secrets.
 func said(message string) reason.Reason {
 	if message = strings.TrimSuffix(message, "."); message == "" {
 		return reason.ReceiverRefused()
 	}
-	return reason.Unexplained(reason.NewForeign(message))
+	return reason.Unexplained(reason.Foreign(message))
 }
 
 // refuse returns the failure of a code that the receiver responded.
@@ -40,7 +40,7 @@ func (r response) refuse(code string, message reason.Reason, means refusal) *not
 	if means.because == nil {
 		means.because = reason.UnknownCode
 	}
-	return &notification.Failure{Code: plain(code, 50), Reason: means.because(message), RetryAfter: max(means.wait, r.retryAfter())}
+	return &notification.Failure{Code: code, Reason: means.because(message), RetryAfter: max(means.wait, r.retryAfter())}
 }
 
 // unexpected returns the failure of a response that is not one of the protocol.
@@ -139,7 +139,7 @@ func redact(f *notification.Failure, d notification.Declaration, requests []requ
 		}
 		return plain(text, 300)
 	}
-	f.Code, f.Reason = hide(f.Code), f.Reason.Rewrite(hide)
+	f.Code, f.Reason = plain(hide(f.Code), 50), f.Reason.Rewrite(hide)
 	return f
 }
 

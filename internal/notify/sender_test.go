@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"log"
@@ -410,11 +411,13 @@ func TestNoFailureContainsASecret(t *testing.T) {
 	t.Parallel()
 	for _, kind := range types(t) {
 		server, d, sender, _ := receiver(t, kind)
+		long := strconv.Quote(strings.Repeat(notifytest.Key, 30))
 		echo := "token " + notifytest.Key + " of " + server.URL + " with " + d.Secret
 		for _, fault := range []notifytest.Fault{
 			{Cut: true}, {Status: 400, Body: echo}, {Status: 500, Body: echo}, {Status: 200, Body: echo},
 			{Status: 302, Header: map[string]string{"Location": "://" + notifytest.Key}},
 			{Status: 200, Body: `{"errcode":1,"errmsg":` + strconv.Quote(echo) + `,"code":1,"msg":` + strconv.Quote(echo) + `}`},
+			{Status: 200, Body: `{"errcode":1,"errmsg":` + long + `,"code":1,"msg":` + long + `}`},
 			{Status: 400, Body: `{"status":` + strconv.Quote(echo) + `,"message":` + strconv.Quote(echo) + `}`},
 			{Status: 400, Body: strconv.Quote(echo)},
 		} {
@@ -423,9 +426,13 @@ func TestNoFailureContainsASecret(t *testing.T) {
 			}
 			server.Fail(fault)
 			f := failure(t, sender.Send(t.Context(), d, message(exceeded())))
-			for _, secret := range []string{notifytest.Key, d.URL, d.Secret} {
-				if secret != "" && kind != notification.Alertmanager && strings.Contains(f.Error()+f.Remedy(), secret) ||
-					kind == notification.Alertmanager && strings.Contains(f.Error(), d.Secret) {
+			stored, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, secret := range []string{notifytest.Key[:20], d.URL, d.Secret} {
+				if secret != "" && kind != notification.Alertmanager && strings.Contains(f.Error()+f.Remedy()+string(stored), secret) ||
+					kind == notification.Alertmanager && strings.Contains(f.Error()+string(stored), d.Secret) {
 					t.Errorf("%s: the failure contains a secret: %+v", kind, *f)
 				}
 			}
