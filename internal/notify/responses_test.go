@@ -96,7 +96,7 @@ var fixtures = map[notification.Type][]fixture{
 		},
 		{status: 200, body: `{"errcode":-1,"errmsg":"system busy"}`, page: weComCodes, code: "-1", remedy: "retries later", wait: time.Minute},
 		{status: 200, body: `{"errcode":40008,"errmsg":"invalid message type"}`, page: weComCodes, code: "40008", remedy: "type"},
-		{status: 200, body: `{"errcode":40033,"errmsg":"invalid charset"}`, page: weComCodes, code: "40033", remedy: "character"},
+		{status: 200, body: `{"errcode":40033,"errmsg":"invalid charset"}`, page: weComCodes, code: "40033", remedy: "refused a character"},
 		{status: 200, body: `{"errcode":40035,"errmsg":"invalid parameter"}`, page: weComCodes, code: "40035", remedy: "form"},
 		{status: 200, body: `{"errcode":45002,"errmsg":"content size out of limit"}`, page: unlisted, code: "45002", remedy: "size"},
 		{status: 200, body: `{"errcode":45033,"errmsg":"api concurrent out of limit"}`, page: unlisted, code: "45033", remedy: "retries", wait: time.Minute},

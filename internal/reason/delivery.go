@@ -72,7 +72,7 @@ var (
 	FeishuKeyword = refused("feishu_keyword", addKeyword)
 
 	WeComType      = updates("wecom_type", "WeCom", "type of the message")
-	WeComCharacter = updates("wecom_character", "WeCom", "character of the message")
+	WeComCharacter = refused("wecom_character", "Update gpupool: WeCom refused a character of the message.")
 	WeComForm      = updates("wecom_form", "WeCom", form)
 	WeComSize      = updates("wecom_size", "WeCom", size)
 	WeComLength    = updates("wecom_length", "WeCom", formOrSize)
