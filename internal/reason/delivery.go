@@ -1,6 +1,6 @@
 package reason
 
-// What a receiver responded. Each is the message of a reason below.
+// Responses of a receiver. Each is the message of a reason below.
 var (
 	ReceiverRefused    = warning("receiver_refused", "the receiver refused the message")
 	SlackRefused       = warning("slack_refused", "Slack refused the message")

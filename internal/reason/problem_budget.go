@@ -110,7 +110,7 @@ var (
 		`Keep it near the time between two runs, such as "15m".`)
 )
 
-// What a tenant does to others by using their budget up.
+// Effects on others if a tenant uses their budget up.
 var (
 	OthersEvicted = warning("others_evicted", "others' pods are evicted")
 	OthersPaused  = warning("others_paused", "others' workloads are paused")
