@@ -101,14 +101,7 @@ func TestSentencesAreInTheCatalog(t *testing.T) {
 					return true
 				}
 				made++
-				for _, argument := range n.Args {
-					ast.Inspect(argument, func(inner ast.Node) bool {
-						if text, is := inner.(*ast.BasicLit); is && text.Kind == token.STRING && sentence.MatchString(text.Value) {
-							t.Errorf("%s writes %s: it belongs to the catalog", path, text.Value)
-						}
-						return true
-					})
-				}
+				refuseSentences(t, path, n.Args)
 			}
 			return true
 		})
@@ -116,6 +109,30 @@ func TestSentencesAreInTheCatalog(t *testing.T) {
 	if made < 300 {
 		t.Errorf("only %d reasons are made", made)
 	}
+}
+
+// refuseSentences reports each sentence among arguments or elements.
+func refuseSentences(t *testing.T, path string, list []ast.Expr) {
+	t.Helper()
+	for _, e := range list {
+		ast.Inspect(e, func(n ast.Node) bool {
+			if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING && sentence.MatchString(text.Value) {
+				t.Errorf("%s writes %s: it belongs to the catalog", path, text.Value)
+			}
+			return true
+		})
+	}
+}
+
+// nameOf returns the name of a function or a type, without its package.
+func nameOf(of ast.Expr) string {
+	switch of := of.(type) {
+	case *ast.SelectorExpr:
+		return of.Sel.Name
+	case *ast.Ident:
+		return of.Name
+	}
+	return ""
 }
 
 // TestProblemsAndFailuresAreInTheCatalog: what is wrong with a declaration, and why a message was not delivered, is a reason.
@@ -129,24 +146,9 @@ func TestProblemsAndFailuresAreInTheCatalog(t *testing.T) {
 	})
 	goFiles(t, func(path string, file *ast.File) {
 		check := func(list []ast.Expr, of ast.Expr, names string) {
-			name := ""
-			switch of := of.(type) {
-			case *ast.SelectorExpr:
-				name = of.Sel.Name
-			case *ast.Ident:
-				name = of.Name
-			}
-			if !slices.Contains(strings.Fields(names), name) {
-				return
-			}
-			made[name]++
-			for _, e := range list {
-				ast.Inspect(e, func(n ast.Node) bool {
-					if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING && sentence.MatchString(text.Value) {
-						t.Errorf("%s writes %s: it belongs to the catalog", path, text.Value)
-					}
-					return true
-				})
+			if name := nameOf(of); slices.Contains(strings.Fields(names), name) {
+				made[name]++
+				refuseSentences(t, path, list)
 			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -165,5 +167,42 @@ func TestProblemsAndFailuresAreInTheCatalog(t *testing.T) {
 		if made[name] < least {
 			t.Errorf("only %d of %s were found", made[name], name)
 		}
+	}
+}
+
+// ofFramework matches the framework's functions that make or add a diagnostic of two texts, and diagnostic also the provider's.
+var (
+	ofFramework = regexp.MustCompile(`^(Add|New)(Attribute)?(Error|Warning)(Diagnostic)?$`)
+	diagnostic  = regexp.MustCompile(`^(Add|New)?(Attribute)?(Error|Warning|Warn)(Diagnostic)?$`)
+)
+
+// TestDiagnosticsAreInTheCatalog: the provider makes diagnostics of reasons, in one place, and writes no sentence for them.
+func TestDiagnosticsAreInTheCatalog(t *testing.T) {
+	t.Parallel()
+	made, provider := 0, "provider"+string(filepath.Separator)
+	goFiles(t, func(path string, file *ast.File) {
+		if !strings.HasPrefix(path, provider) {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is {
+				return true
+			}
+			of, is := call.Fun.(*ast.SelectorExpr)
+			if !is || !diagnostic.MatchString(of.Sel.Name) {
+				return true
+			}
+			if ofFramework.MatchString(of.Sel.Name) {
+				if made++; filepath.Dir(path) != filepath.Join("provider", "problem") {
+					t.Errorf("%s calls %s: use problem.Error or problem.Warning, with a reason", path, of.Sel.Name)
+				}
+			}
+			refuseSentences(t, path, call.Args)
+			return true
+		})
+	})
+	if made == 0 {
+		t.Error("no diagnostic is made")
 	}
 }

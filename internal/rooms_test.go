@@ -92,7 +92,7 @@ var rooms = map[string]struct {
 		module + "internal/reason",
 		module + "internal/history", module + "internal/problem", module + "internal/wording", "k8s.io/api/", "k8s.io/apimachinery/",
 	}},
-	"internal/stockpool/drift": {pure: true, may: []string{module + "internal/stockpool", "k8s.io/api/", "k8s.io/apimachinery/"}},
+	"internal/stockpool/drift": {pure: true, may: []string{module + "internal/reason", module + "internal/stockpool", "k8s.io/api/", "k8s.io/apimachinery/"}},
 	"internal/stockpool/decide": {pure: true, may: []string{
 		module + "internal/reason",
 		module + "internal/stockpool", module + "internal/stockpool/drift", "k8s.io/api/", "k8s.io/apimachinery/",

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,7 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 type kubernetesModel struct {
@@ -104,15 +105,15 @@ func kubernetesConfig(ctx context.Context, argument types.Object, diags *diag.Di
 	at := path.Root("kubernetes")
 	for _, pair := range []struct {
 		both   bool
-		second string
-		names  string
+		second reason.Word
+		first  reason.Word
 	}{
-		{c.ConfigPath != "" && len(c.ConfigPaths) > 0, "config_paths", "config_path or config_paths"},
-		{c.Exec != nil && c.Token != "", "token", "exec or token"},
-		{c.Insecure && c.ClusterCACertificate != "", "insecure", "insecure or cluster_ca_certificate"},
+		{c.ConfigPath != "" && len(c.ConfigPaths) > 0, "config_paths", "config_path"},
+		{c.Exec != nil && c.Token != "", "token", "exec"},
+		{c.Insecure && c.ClusterCACertificate != "", "cluster_ca_certificate", "insecure"},
 	} {
 		if pair.both {
-			diags.AddAttributeError(at.AtName(pair.second), "Kubernetes configuration is ambiguous", fmt.Sprintf("Set either %s.", pair.names))
+			diags.Append(problem.Error(at.AtName(string(pair.second)), reason.KubernetesAmbiguous(pair.first, pair.second)))
 		}
 	}
 	return c

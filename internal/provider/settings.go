@@ -14,6 +14,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 	"github.com/gpupool/terraform-provider-gpupool/internal/tencent"
 )
@@ -88,10 +89,10 @@ func (p *gpupoolProvider) read(ctx context.Context, config tfsdk.Config) (connec
 		s.Cloud.AssumeRoleWithWebIdentity = m.webIdentity(ctx, &diags)
 		s.Cloud = s.Cloud.WithEnvironment(p.getenv)
 		if err := s.Cloud.CheckCurrency(); err != nil {
-			diags.AddAttributeError(path.Root("currency"), "Invalid currency", err.Error()+".")
+			diags.Append(problem.Error(path.Root("currency"), reason.InvalidCurrency(reason.Failure(err))))
 		}
-		for _, text := range s.Cloud.Warnings() {
-			diags.AddAttributeWarning(path.Root("protocol"), "Requests are not encrypted", text)
+		if host := s.Cloud.AllowedPlainHost(); host != "" {
+			diags.Append(problem.Warning(path.Root("protocol"), reason.PlainHTTP(reason.Word(host))))
 		}
 	}
 	if s.Cloud.RequestClient == "" {
@@ -160,7 +161,7 @@ func (p *gpupoolProvider) storeLocation(ctx context.Context, argument types.Obje
 	case s == nil:
 		location, err = store.Resolve("", p.getenv)
 	case s.Directory.IsNull() == s.KubernetesNamespace.IsNull():
-		diags.AddAttributeError(path.Root("store"), "Store is ambiguous", "Set either directory or kubernetes_namespace.")
+		diags.Append(problem.Error(path.Root("store"), reason.StoreAmbiguous("directory", "kubernetes_namespace")))
 		return location
 	case s.KubernetesNamespace.IsNull():
 		location, err = store.InDirectory(s.Directory.ValueString())
@@ -168,11 +169,11 @@ func (p *gpupoolProvider) storeLocation(ctx context.Context, argument types.Obje
 		location, err = store.InNamespace(s.KubernetesNamespace.ValueString())
 	}
 	if err != nil {
-		diags.AddAttributeError(path.Root("store"), "Store is unusable", err.Error())
+		diags.Append(problem.Error(path.Root("store"), reason.StoreUnusable(reason.Failure(err))))
 		return location
 	}
-	if doubt := location.Warning(p.getenv); doubt != "" {
-		diags.AddAttributeWarning(path.Root("store"), "Store may be lost", doubt)
+	if location.InJob(p.getenv) {
+		diags.Append(problem.Warning(path.Root("store"), reason.StoreInJob(reason.Word(location.String()), store.EnvironmentVariable)))
 	}
 	return location
 }

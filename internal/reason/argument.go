@@ -76,6 +76,10 @@ type (
 	Facts []Reason
 	// Some are joined by commas, and shortened if they are many.
 	Some []Reason
+	// Lines are a list with a line for each, and with their remedies.
+	Lines []Reason
+	// Paragraphs have a paragraph for each, and their remedies.
+	Paragraphs []Reason
 )
 
 func (n Count) render(Renderer) string { return strconv.Itoa(int(n)) }
@@ -213,3 +217,17 @@ func (list Facts) count() int               { return len(list) }
 
 func (list Some) render(r Renderer) string { return wording.Some(mapped(list, r.Text)) }
 func (list Some) count() int               { return len(list) }
+
+func (list Lines) render(r Renderer) string {
+	var b strings.Builder
+	for _, of := range list {
+		b.WriteString(listItem + r.Sentence(of))
+	}
+	return b.String()
+}
+func (list Lines) count() int { return len(list) }
+
+func (list Paragraphs) render(r Renderer) string {
+	return strings.Join(mapped(list, r.Sentence), "\n\n")
+}
+func (list Paragraphs) count() int { return len(list) }

@@ -129,6 +129,10 @@ func (r Renderer) redact(a Argument) Argument {
 		return Facts(mapped(a, r.Redact))
 	case Some:
 		return Some(mapped(a, r.Redact))
+	case Lines:
+		return Lines(mapped(a, r.Redact))
+	case Paragraphs:
+		return Paragraphs(mapped(a, r.Redact))
 	}
 	return a
 }

@@ -135,10 +135,12 @@ func (r Reason) compact() any { return compact{r.Code, r.named()} }
 // nesting is an argument of reasons.
 type nesting interface{ compact() any }
 
-func (list Reasons) compact() any { return mapped(list, Reason.compact) }
-func (list Clauses) compact() any { return mapped(list, Reason.compact) }
-func (list Facts) compact() any   { return mapped(list, Reason.compact) }
-func (list Some) compact() any    { return mapped(list, Reason.compact) }
+func (list Reasons) compact() any    { return mapped(list, Reason.compact) }
+func (list Clauses) compact() any    { return mapped(list, Reason.compact) }
+func (list Facts) compact() any      { return mapped(list, Reason.compact) }
+func (list Some) compact() any       { return mapped(list, Reason.compact) }
+func (list Lines) compact() any      { return mapped(list, Reason.compact) }
+func (list Paragraphs) compact() any { return mapped(list, Reason.compact) }
 
 // Compact returns the codes and arguments as JSON, for Read; empty if no reason has a code of its own.
 func (list Reasons) Compact() string {

@@ -49,6 +49,10 @@ func makeOf(t *testing.T, d *definition, samples map[reflect.Type]Argument, nest
 			a = Facts{nested}
 		case Some:
 			a = Some{nested, nested}
+		case Lines:
+			a = Lines{nested, nested}
+		case Paragraphs:
+			a = Paragraphs{nested, nested}
 		default:
 			a = samples[reflect.TypeOf(a)]
 		}

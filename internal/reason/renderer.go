@@ -45,11 +45,17 @@ func (r Renderer) Remedy(of Reason) string {
 	return r.fill(d.remedy, r.Redact(of).Args, r.Remedy)
 }
 
-// Sentence returns the text of a reason, and then its remedy.
+// listItem begins a line of a list.
+const listItem = "\n- "
+
+// Sentence returns the text of a reason, and then its remedy, which is on a line of its own after a list.
 func (r Renderer) Sentence(of Reason) string {
 	text, remedy := r.Text(of), r.Remedy(of)
-	if remedy == "" {
+	switch {
+	case remedy == "":
 		return text
+	case strings.Contains(text, listItem):
+		return text + "\n" + remedy
 	}
 	return strings.TrimSuffix(text, ".") + ". " + remedy
 }

@@ -116,7 +116,7 @@ func TestABudgetOfTheSameApply(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := strings.Join(state.Warnings, "\n"); !strings.Contains(text, c.says) || strings.Contains(text, c.not) {
+			if text := strings.Join(state.AllWarnings().Texts(), "\n"); !strings.Contains(text, c.says) || strings.Contains(text, c.not) {
 				t.Errorf("the creation warns:\n%s", text)
 			}
 		})
@@ -277,7 +277,7 @@ func TestABudgetExceededWhileSettlingEndsLaunches(t *testing.T) {
 			if got := g.Launched(); got != launched {
 				t.Errorf("%d instances were launched in all, want %d", got, launched)
 			}
-			if told := strings.Contains(strings.Join(state.Warnings, "\n"), "used up"); told != exceeded || state.Plan.Capacity != capacity {
+			if told := strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "used up"); told != exceeded || state.Plan.Capacity != capacity {
 				t.Errorf("the capacity is %d, want %d; warnings %q", state.Plan.Capacity, capacity, state.Warnings)
 			}
 		})
@@ -322,7 +322,7 @@ func TestNewPoolIsGated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.Plan.Total != 0 || !strings.Contains(strings.Join(state.Warnings, "\n"), "used up") {
+	if state.Plan.Total != 0 || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "used up") {
 		t.Errorf("total %d, warnings %v", state.Plan.Total, state.Warnings)
 	}
 	d.Budget = "misspelled"

@@ -127,7 +127,7 @@ func TestAHoldStopsScaleInAndDestroy(t *testing.T) {
 	w := newHeld(t, 2, 4)
 	w.pool.Minimum, w.pool.Maximum = 1, 1
 	state, err := w.process(nil).SpotPools().Update(context.Background(), w.pool, reconciletest.LongWait)
-	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "1 instance above maximum 1: on hold by ann until") {
+	if err != nil || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "1 instance above maximum 1: on hold by ann until") {
 		t.Errorf("updated: %v (%v)", state.Warnings, err)
 	}
 	w.Verify(2)

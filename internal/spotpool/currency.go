@@ -84,6 +84,11 @@ func (c Currency) Amount(p Price) string {
 	return strings.TrimSpace(p.String() + " " + string(c))
 }
 
+// Reason returns a price as an argument of a reason.
+func (c Currency) Reason(p Price) reason.Price {
+	return reason.Price{Amount: p.String(), Currency: string(c)}
+}
+
 // Hourly returns an hourly price for people, "1.90 CNY an hour".
 func (c Currency) Hourly(p Price) string { return c.Amount(p) + " an hour" }
 

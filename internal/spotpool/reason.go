@@ -2,13 +2,10 @@ package spotpool
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Code is a reason why a pool stays below its minimum. The list starts with the most binding one.
@@ -138,39 +135,49 @@ func (r Reason) Same(other Reason) bool {
 type Reasons []Reason
 
 // Texts returns all of them for people.
-func (r Reasons) Texts() []string {
-	var texts []string
-	for _, because := range r {
-		texts = append(texts, because.String())
-	}
-	return texts
-}
+func (r Reasons) Texts() []string { return r.sentences().Texts() }
 
 // briefAtMost is how many lines Brief has at most.
 const briefAtMost = 3
 
 // Brief summarizes them: first the strongest, then how many offerings were skipped for each
 // reason, and then the other reasons of the whole pool. If they are few, it returns all.
-func (r Reasons) Brief() []string {
+func (r Reasons) Brief() reason.Reasons {
 	ordered := slices.Clone(r)
 	slices.SortStableFunc(ordered, compareReasons)
 	if len(ordered) <= briefAtMost {
-		return ordered.Texts()
+		return ordered.sentences()
 	}
-	lines := []string{ordered[0].String()}
-	if counts := ordered.counts(); counts != "" {
-		lines = append(lines, counts)
+	lines := reason.Reasons{ordered[0].Sentence()}
+	if counts := ordered.counts(); len(counts) > 0 {
+		lines = append(lines, reason.Several(counts))
 	}
-	var others []string
+	var others reason.Reasons
 	for _, because := range ordered[1:] {
 		if because.Offering == nil {
-			others = append(others, because.Why.String())
+			others = append(others, because.Why)
 		}
 	}
 	if len(others) > 0 {
-		lines = append(lines, strings.Join(others, "; "))
+		lines = append(lines, reason.Several(others))
 	}
 	return lines
+}
+
+// sentences returns each with its offering.
+func (r Reasons) sentences() (list reason.Reasons) {
+	for _, because := range r {
+		list = append(list, because.Sentence())
+	}
+	return list
+}
+
+// Cause returns the strongest of them in a few words, for a headline.
+func (r Reasons) Cause() reason.Word {
+	if len(r) == 0 {
+		return "unknown"
+	}
+	return reason.Word(codes[slices.MinFunc(r, compareReasons).Code.rank()].word)
 }
 
 // compareReasons sorts by strength. Within a code, it sorts the offering first that is
@@ -184,7 +191,7 @@ func compareReasons(a, b Reason) int {
 
 // counts says for each charge type how many offerings were skipped for each reason. An
 // offering that was skipped twice counts once.
-func (r Reasons) counts() string {
+func (r Reasons) counts() (counts reason.Reasons) {
 	type place struct {
 		Offering
 		charge ChargeType
@@ -200,32 +207,30 @@ func (r Reasons) counts() string {
 			byCharge[because.ChargeType] = append(byCharge[because.ChargeType], because)
 		}
 	}
-	var texts []string
 	for _, charge := range []ChargeType{Spot, OnDemand} {
 		if list := byCharge[charge]; len(list) > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s offerings skipped: %s", len(list), ChargeName(charge), list.byCode()))
+			counts = append(counts, reason.OfferingsCounted(reason.Count(len(list)), reason.Word(ChargeName(charge)), list.byCode()))
 		}
 	}
-	return strings.Join(texts, "; ")
+	return counts
 }
 
 // byCode counts sorted reasons by their code, with the offering that is nearest to a launch.
-func (r Reasons) byCode() string {
-	var texts []string
+func (r Reasons) byCode() (causes reason.Reasons) {
 	for n := 0; n < len(r); {
-		first, count := r[n], 0
+		first, count := r[n], reason.Count(0)
 		for n < len(r) && r[n].Code == first.Code {
 			count++
 			n++
 		}
-		text := fmt.Sprintf("%s: %d", codes[first.Code.rank()].word, count)
-		switch {
+		switch cause := reason.Word(codes[first.Code.rank()].word); {
 		case first.Code == BecauseAboveMaxPrice && first.Price > 0:
-			text += ", cheapest " + first.Currency.Amount(first.Price)
+			causes = append(causes, reason.CauseCheapest(cause, count, first.Currency.Reason(first.Price)))
 		case !first.Until.IsZero():
-			text += ", first until " + wording.Instant(first.Until)
+			causes = append(causes, reason.CauseFirst(cause, count, reason.Instant{Time: first.Until}))
+		default:
+			causes = append(causes, reason.CauseCounted(cause, count))
 		}
-		texts = append(texts, text)
 	}
-	return strings.Join(texts, "; ")
+	return causes
 }

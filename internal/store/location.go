@@ -104,14 +104,9 @@ func Resolve(argument string, getenv func(string) string) (Location, error) {
 	return InDirectory(defaultPath)
 }
 
-// Warning returns what is doubtful about the location in this environment, or "". For example, a CI
-// job's working directory is deleted when the job ends.
-func (l Location) Warning(getenv func(string) string) string {
-	if getenv("CI") != "true" || l.Backend != Directory || filepath.IsAbs(l.Path) {
-		return ""
-	}
-	return fmt.Sprintf("the store %s is in a CI job's working directory and likely gone after the job: set the argument store, --store or %s", l,
-		EnvironmentVariable)
+// InJob reports whether the store is in the working directory of a CI job, which is deleted when the job ends.
+func (l Location) InJob(getenv func(string) string) bool {
+	return getenv("CI") == "true" && l.Backend == Directory && !filepath.IsAbs(l.Path)
 }
 
 func orPlaceholder(s, placeholder string) string {

@@ -80,7 +80,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestWarning(t *testing.T) {
+func TestStoresInAJob(t *testing.T) {
 	t.Parallel()
 	ci := environment("CI", "true")
 	for text, warns := range map[string]bool{"directory:.gpupool": true, "directory:/srv/pools": false, "kubernetes:pools": false} {
@@ -88,11 +88,11 @@ func TestWarning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := l.Warning(ci); (got != "") != warns {
-			t.Errorf("%s in CI: %q", text, got)
+		if got := l.InJob(ci); got != warns {
+			t.Errorf("%s in CI: %t", text, got)
 		}
-		if got := l.Warning(environment()); got != "" {
-			t.Errorf("%s elsewhere: %q", text, got)
+		if l.InJob(environment()) {
+			t.Errorf("%s elsewhere is in a job", text)
 		}
 	}
 }

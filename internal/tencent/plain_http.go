@@ -10,7 +10,7 @@ import (
 
 // Plain HTTP exposes user data, temporary tokens and the secrets of roles on the network, and
 // responses can be forged. That does not apply to this machine. An endpoint beyond it is
-// refused unless protocol = "HTTP", and Warnings then reports it.
+// refused unless protocol = "HTTP", and a warning then reports it.
 
 // loopback says whether a host is this machine.
 func loopback(host string) bool {
@@ -45,15 +45,14 @@ func (c Config) checkPlain() error {
 		"\"HTTP\" (TENCENTCLOUD_PROTOCOL) to allow it", c.Endpoint)
 }
 
-// Warnings returns what is allowed and dangerous in a configuration.
-func (c Config) Warnings() []string {
+// AllowedPlainHost returns the host beyond this machine that a configuration calls by plain HTTP on purpose; empty if
+// there is none.
+func (c Config) AllowedPlainHost() string {
 	c = c.withDefaults()
-	host := c.plainHost()
-	if host == "" || c.checkPlain() != nil {
-		return nil
+	if c.checkPlain() != nil {
+		return ""
 	}
-	return []string{fmt.Sprintf("%s is called over plain HTTP (protocol = \"HTTP\"), which exposes user data, temporary tokens and the secrets "+
-		"of roles, and responses can be forged. Use HTTPS if the host supports it.", host)}
+	return c.plainHost()
 }
 
 // proxyFor returns the proxy of a request. The metadata service has none: it returns

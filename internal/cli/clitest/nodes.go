@@ -150,7 +150,7 @@ func (p nodePool) explain(t *testing.T) spotpools.Description {
 	}
 	report := spotpools.Report{
 		Name: p.name, Region: s.Declaration.Region, UID: s.Declaration.UID, Bounds: plan.Bounds, Currency: plan.Currency, Observed: true,
-		Counts: &plan.Counts, Nodes: plan.Nodes, Outcome: outcome.Done, Short: plan.Short.Brief(), ShortReasons: plan.Short, Messages: plan.Messages,
+		Counts: &plan.Counts, Nodes: plan.Nodes, Outcome: outcome.Done, Short: plan.Short.Brief().Texts(), ShortReasons: plan.Short, Messages: plan.Messages,
 		Warnings: plan.Warnings,
 	}
 	if p.away {

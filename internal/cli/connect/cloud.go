@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -75,6 +76,8 @@ func (o *CloudFlags) Client(ctx context.Context) (*tencent.Client, error) {
 		AllowedAccountIDs: o.allowed, ForbiddenAccountIDs: o.forbidden, Logger: o.session.Logger(),
 	}
 	config = config.WithEnvironment(o.session.Getenv)
-	o.session.Warn(config.Warnings()...)
+	if host := config.AllowedPlainHost(); host != "" {
+		o.session.Warn(reason.PlainHTTP(reason.Word(host)).String())
+	}
 	return tencent.New(ctx, config)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notify"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
@@ -72,8 +73,8 @@ func (o *StoreFlags) Open(ctx context.Context, create bool) (store.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	if warning := location.Warning(o.session.Getenv); warning != "" {
-		o.session.Warn(warning)
+	if location.InJob(o.session.Getenv) {
+		o.session.Warn(reason.StoreInJob(reason.Word(location.String()), store.EnvironmentVariable).String())
 	}
 	return open.Store(ctx, location, o.options(create))
 }

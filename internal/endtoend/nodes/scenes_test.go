@@ -73,7 +73,7 @@ func delayedScaleIn(r *rig) {
 	kubetest.WaitFor(r.t, "the disruption budget to be counted", counted(guards, guard.Name, 3))
 	before, pods := r.own(), r.runs(3)
 	state := r.update(2, 2, 2*time.Second)
-	r.says(join(state.Warnings), "1 node was being drained")
+	r.says(join(state.AllWarnings().Texts()), "1 node was being drained")
 	printed := r.reconcile()
 	victim := cordoned(r, before)
 	pod := pods[victim]

@@ -10,6 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Transfer carries the attributes of a model in one direction.
@@ -48,9 +51,9 @@ func KeepWording[D any](prior, planned func(*Transfer, *D)) {
 }
 
 // Report reports that an attribute is invalid.
-func (x *Transfer) Report(at path.Path, summary string, err error) {
+func (x *Transfer) Report(at path.Path, why reason.Reason) {
 	if x.diags != nil {
-		x.diags.AddAttributeError(at, summary, err.Error()+".")
+		x.diags.Append(problem.Error(at, why))
 	}
 }
 

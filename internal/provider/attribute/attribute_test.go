@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 var sized = attribute.Form[int]{
@@ -22,7 +23,7 @@ var sized = attribute.Form[int]{
 		return len(s), nil
 	},
 	Write:   func(n int) types.String { return types.StringValue(strings.Repeat("x", n)) },
-	Summary: "Not a size",
+	Invalid: reason.NotAPrice,
 }
 
 func TestIntoADeclaration(t *testing.T) {
@@ -42,7 +43,7 @@ func TestIntoADeclaration(t *testing.T) {
 	var diags diag.Diagnostics
 	n, value := 7, types.StringValue("yyy")
 	attribute.Parsed(attribute.Into(&diags), path.Root("size"), sized, &value, &n)
-	if n != 7 || diags.ErrorsCount() != 1 || diags[0].Summary() != "Not a size" || diags[0].Detail() != "it is not made of x." {
+	if n != 7 || diags.ErrorsCount() != 1 || diags[0].Summary() != "Not a price" || diags[0].Detail() != "It is not made of x." {
 		t.Errorf("what can't be read became %d, with %v", n, diags)
 	}
 }

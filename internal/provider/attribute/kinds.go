@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Text carries a string; an empty one is written as null.
@@ -37,12 +38,11 @@ func SameDuration(a, b string) bool {
 	return errWas == nil && errNow == nil && was == now
 }
 
-// Form is how a string is parsed and written, and the headline of the error where it
-// can't be parsed.
+// Form is how a string is parsed and written, and the reason of the error if it cannot be parsed.
 type Form[T comparable] struct {
 	Parse   func(string) (T, error)
 	Write   func(T) types.String
-	Summary string
+	Invalid func(reason.Foreign) reason.Reason
 }
 
 // Parsed carries a string that has a form, and reports at a path where it does not
@@ -52,7 +52,7 @@ func Parsed[T comparable](x *Transfer, at path.Path, form Form[T], value *types.
 		Read: func(v types.String) (T, bool) {
 			parsed, err := form.Parse(v.ValueString())
 			if err != nil {
-				x.Report(at, form.Summary, err)
+				x.Report(at, form.Invalid(reason.Failure(err)))
 			}
 			return parsed, err == nil
 		},

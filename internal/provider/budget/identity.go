@@ -11,6 +11,7 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func (r *budgetResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -29,7 +30,7 @@ func (r *budgetResource) find(ctx context.Context, req resource.ImportStateReque
 		d, err = reader.Find(ctx, name)
 	}
 	if err != nil {
-		diags.Append(connection.Error("Importing budget/"+name, err))
+		diags.Append(connection.Error(reason.Importing(reason.Object("budget/"+name)), err))
 	}
 	return model{Record: kit.NewRecord()}.declared(d)
 }

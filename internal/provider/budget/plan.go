@@ -2,10 +2,8 @@ package budget
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -16,7 +14,8 @@ import (
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -31,7 +30,7 @@ func (r *budgetResource) planCreate(ctx context.Context, req resource.ModifyPlan
 	}
 	if r.Connection.ClusterReady() {
 		if _, err := r.Connection.ClusterUID(ctx); err != nil {
-			resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+			resp.Diagnostics.Append(connection.Error(reason.Planning(reason.Object(d.Object())), err))
 			return
 		}
 	}
@@ -70,13 +69,10 @@ func (r *budgetResource) planUpdate(ctx context.Context, req resource.ModifyPlan
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if lost {
-		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is not recorded",
-			r.Connection.RecordsAgain("counts its usage or enforces it"))
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.BudgetUnrecorded(reason.Word(m.Name.ValueString()), r.Connection.StoreName())))
 	}
 	if adopted {
-		resp.Diagnostics.AddWarning("Budget "+m.Name.ValueString()+" is taken over",
-			"A file declares it: gpupool declare, or the values of the Helm chart. After the apply, that file no longer changes the budget. "+
-				"Remove it from there.")
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.BudgetTakenOver(reason.Word(m.Name.ValueString()))))
 	}
 	if req.Config.Raw.IsFullyKnown() {
 		was, d := prior.declaration(), m.declaration()
@@ -111,8 +107,8 @@ func (r *budgetResource) warnOfCluster(ctx context.Context, was, d core.Declarat
 	}
 	doubts, _ := reader.Doubts(ctx, d)
 	for _, doubt := range doubts {
-		diags.AddAttributeWarning(path.Root(doubt.Block).AtName(doubt.Argument), "Budget "+d.Name+" needs what the cluster does not have",
-			connection.Capital(doubt.Why.String())+".")
+		diags.Append(problem.Warning(path.Root(doubt.Block).AtName(doubt.Argument),
+			reason.BudgetNeedsCluster(reason.Word(d.Name), reason.Paragraphs{doubt.Why})))
 	}
 }
 
@@ -130,14 +126,9 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	at := path.Root("enforcement").AtName("action")
 	switch d.Enforce.Action {
 	case core.Evict:
-		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s evicts pods", d.Name),
-			fmt.Sprintf("After its limit has been reached for %s, each gpupool reconcile run blocks new GPU pods of the selector, and evicts up to %s. "+
-				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod, wording.Count(d.Enforce.MaxEvictionsPerRun, "pod")))
+		diags.Append(problem.Warning(at, reason.BudgetEvicts(reason.Word(d.Name), reason.Word(d.Enforce.GracePeriod), reason.Count(d.Enforce.MaxEvictionsPerRun))))
 	case core.Pause:
-		diags.AddAttributeWarning(at, fmt.Sprintf("Budget %s pauses workloads", d.Name),
-			fmt.Sprintf("After its limit has been reached for %s, gpupool reconcile suspends the Jobs and CronJobs of the selected pods. It scales their "+
-				"Deployments and StatefulSets to zero. They resume when usage falls below the limit. "+
-				"gpupool reconcile --dry-run lists them.", d.Enforce.GracePeriod))
+		diags.Append(problem.Warning(at, reason.BudgetPauses(reason.Word(d.Name), reason.Word(d.Enforce.GracePeriod))))
 	}
 }
 
@@ -146,24 +137,18 @@ func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 	if !d.Selector.Shares() || was.Enforce.Action == d.Enforce.Action && was.Selector.Same(d.Selector) {
 		return
 	}
-	whose := "All namespaces with the labels in namespace_labels"
+	how := reason.Paragraphs{reason.SharedByLabels()}
 	if names := slices.Compact(slices.Sorted(slices.Values(d.Selector.Namespaces))); len(names) > 0 {
-		whose = "The namespaces " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+		how = reason.Paragraphs{reason.SharedByNames(names)}
 	}
-	text := whose + " share one limit: usage in one reduces what is left for the others"
-	if threat := threats[d.Enforce.Action]; threat != "" {
-		text += ". When the limit is reached, " + threat + " in any of them, whichever caused it"
+	if effect := effects[d.Enforce.Action]; effect != nil {
+		how = append(how, reason.SharedEffect(reason.Clauses{effect()}))
 	}
-	diags.AddAttributeWarning(path.Root("selector"), fmt.Sprintf("Budget %s is shared by several namespaces", d.Name),
-		text+". If they belong to different teams, give each its own budget.")
+	diags.Append(problem.Warning(path.Root("selector"), reason.BudgetShared(reason.Word(d.Name), append(how, reason.SharedAdvice()))))
 }
 
-// threats are the effects of actions on pods when the limit is reached. Alerts have none.
-var threats = map[core.Action]string{
-	core.Evict:  "pods may be evicted",
-	core.Pause:  "workloads may be paused",
-	core.Freeze: "new GPU pods may be blocked",
-}
+// effects are those of actions on pods when the limit is reached. Alerts have none.
+var effects = map[core.Action]func() reason.Reason{core.Evict: reason.MayEvict, core.Pause: reason.MayPause, core.Freeze: reason.MayFreeze}
 
 // warnOfLimit warns of the effects of a lower limit on pools, and of the time of its action.
 func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaration, diags *diag.Diagnostics) {
@@ -173,38 +158,31 @@ func (r *budgetResource) warnOfLimit(ctx context.Context, was, d core.Declaratio
 	if errBefore != nil || err != nil || errGrace != nil || limit >= before {
 		return
 	}
-	text := fmt.Sprintf("gpu_hours changes from %s to %s. ", was.GPUHours, d.GPUHours)
-	used, known := r.used(ctx, was)
-	switch {
-	case known != "" && used >= limit:
-		text += known + ", at least the new limit. "
-	case known != "":
-		text += known + ", less than the new limit. "
-	default:
-		text += "Usage is not known yet. "
+	more := reason.Paragraphs{r.usedOf(ctx, was, limit)}
+	if effect := effects[d.Enforce.Action]; effect != nil {
+		from := reason.Instant{Time: time.Now().UTC().Add(grace).Truncate(time.Second)}
+		more = append(more, reason.ActsFrom(reason.Word(d.Enforce.GracePeriod), from, reason.Clauses{effect()}))
 	}
-	text += "While usage is at the limit or above, spot pools that name the budget launch nothing, and stock pools under it do not grow."
-	if threat := threats[d.Enforce.Action]; threat != "" {
-		from := time.Now().UTC().Add(grace).Truncate(time.Second).Format(time.RFC3339)
-		text += fmt.Sprintf(" From %s after the apply, not before %s, %s.", d.Enforce.GracePeriod, from, threat)
-	}
-	diags.AddAttributeWarning(path.Root("gpu_hours"), "Limit of budget "+d.Name+" is lowered", text)
+	why := reason.LimitLowered(reason.Word(d.Name), reason.Amount(was.GPUHours), reason.Amount(d.GPUHours), more)
+	diags.Append(problem.Warning(path.Root("gpu_hours"), why))
 }
 
-// used returns the usage that the last run counted, and describes it. If it is unknown, the
-// description is empty.
-func (r *budgetResource) used(ctx context.Context, d core.Declaration) (amount int64, words string) {
+// usedOf compares the usage that the last run counted with a new limit.
+func (r *budgetResource) usedOf(ctx context.Context, d core.Declaration, limit int64) reason.Reason {
 	if !r.Connection.StoreReady() {
-		return 0, ""
+		return reason.UsageLater()
 	}
 	reader, err := r.Connection.ReadBudgets(ctx)
 	if err != nil {
-		return 0, ""
+		return reason.UsageLater()
 	}
 	state, err := reader.View(ctx, d)
 	if err != nil || state.Status == nil {
-		return 0, ""
+		return reason.UsageLater()
 	}
-	s := state.Status
-	return s.Usage.Consumed, fmt.Sprintf("%s were used as of %s", core.Hours(s.Usage.Consumed), s.At.UTC().Format(time.RFC3339))
+	used, at := reason.Amount(core.Hours(state.Status.Usage.Consumed)), reason.Instant{Time: state.Status.At}
+	if state.Status.Usage.Consumed >= limit {
+		return reason.UsedAbove(used, at)
+	}
+	return reason.UsedBelow(used, at)
 }

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
@@ -75,7 +77,9 @@ func NewResource() resource.Resource {
 		},
 		Refresh: r.refresh,
 		Filled:  func(m, _ model, s budgets.State) model { return m.filled(s.Declaration) }, Keep: keep,
-		Warnings: func(s budgets.State) []string { return s.Warnings.Texts() },
+		Warn: func(diags *diag.Diagnostics, m model, at kit.Moment, s budgets.State) {
+			r.Warn(diags, m, at, s.Warnings)
+		},
 	}
 	return r
 }
@@ -109,8 +113,8 @@ func (r *budgetResource) refresh(ctx context.Context, m model, _ core.Declaratio
 
 func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
 	workloads, err := f.Delete(ctx, d)
-	for _, text := range workloads.Texts() {
-		left.AddWarning("Budget "+d.Name+" left a workload as it was", text)
+	if len(workloads) > 0 {
+		left.Append(problem.Warning(path.Empty(), reason.BudgetLeftWorkloads(reason.Word(d.Name), reason.Paragraphs(workloads))))
 	}
 	return left, err
 }

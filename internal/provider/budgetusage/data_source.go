@@ -4,18 +4,20 @@ package budgetusage
 
 import (
 	"context"
-	"fmt"
 	"math/big"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
@@ -37,7 +39,7 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	name := config.Budget.ValueString()
 	state, err := s.look(ctx, name)
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading the usage of budget/"+name, err))
+		resp.Diagnostics.Append(connection.Error(reason.ReadingUsage(reason.Object("budget/"+name)), err))
 		return
 	}
 	m := uncounted(state.Declaration)
@@ -45,11 +47,9 @@ func (s *usageDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 		m = newModel(*state.Status)
 		state.Warnings = append(state.Warnings, state.Status.Warnings...)
 	}
-	for _, text := range state.Warnings.Texts() {
-		resp.Diagnostics.AddWarning("Budget "+name, text)
-	}
-	if text := doubt(state, time.Now()); text != "" {
-		resp.Diagnostics.AddWarning("Usage of budget "+name, text)
+	kit.Warn(&resp.Diagnostics, reason.ObjectObserved, "budget/"+name, state.Warnings)
+	if why := doubt(state, time.Now()); !why.IsZero() {
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.UsageDoubted(reason.Word(name), reason.Paragraphs{why})))
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -66,22 +66,21 @@ func (s *usageDataSource) look(ctx context.Context, name string) (budgets.State,
 	return reader.View(ctx, d)
 }
 
-// doubt describes why the values may be out of date. It is empty if they are fresh and of the
+// doubt describes why the values may be out of date. It is zero if they are fresh and of the
 // current declaration.
-func doubt(state budgets.State, now time.Time) string {
+func doubt(state budgets.State, now time.Time) reason.Reason {
 	d, status := state.Declaration, state.Status
 	if status == nil {
-		return "No gpupool reconcile run has counted it yet, so its usage is unknown and its values are null."
+		return reason.NeverCounted()
 	}
-	at := values.OfTime(status.At).ValueString()
+	at := reason.Instant{Time: status.At}
 	if status.Generation != d.Generation {
-		return fmt.Sprintf("It was changed after the count at %s: the values are those of its generation %d, and generation %d is declared. The next "+
-			"gpupool reconcile run counts it again.", at, status.Generation, d.Generation)
+		return reason.CountedBefore(at, reason.Count(status.Generation), reason.Count(d.Generation))
 	}
 	if longest, err := d.StatusAge(); err == nil && now.Sub(status.At) > longest {
-		return fmt.Sprintf("It was counted at %s, which is longer ago than max_status_age (%s). Check that gpupool reconcile still runs.", at, d.MaxStatusAge)
+		return reason.CountedLongAgo(at, reason.Word(d.MaxStatusAge))
 	}
-	return ""
+	return reason.Reason{}
 }
 
 type model struct {

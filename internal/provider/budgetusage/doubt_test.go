@@ -18,7 +18,7 @@ func TestDoubts(t *testing.T) {
 		status *budget.Status
 		want   string
 	}{
-		"never counted": {nil, "No gpupool reconcile run has counted it yet"},
+		"never counted": {nil, "no gpupool reconcile run has counted it yet"},
 		"changed since": {&budget.Status{Generation: 1, At: now}, "values are those of its generation 1, and generation 2 is declared"},
 		"counted long ago": {
 			&budget.Status{Generation: 2, At: now.Add(-61 * time.Minute)}, "2026-03-01T10:59:00Z, which is longer ago than max_status_age (1h)",
@@ -27,8 +27,9 @@ func TestDoubts(t *testing.T) {
 		"counted by now":        {&budget.Status{Generation: 2, At: now}, ""},
 		"counted in the future": {&budget.Status{Generation: 2, At: now.Add(time.Second)}, ""},
 	} {
-		got := doubt(budgets.State{Declaration: d, Status: test.status}, now)
-		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
+		why := doubt(budgets.State{Declaration: d, Status: test.status}, now)
+		got := why.String()
+		if (test.want == "") != why.IsZero() || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -14,8 +14,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
@@ -66,7 +69,7 @@ func Of(data any, diags *diag.Diagnostics) *Connection {
 	}
 	c, ok := data.(*Connection)
 	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("Expected %T and got %T. This is a bug of the provider.", c, data))
+		diags.Append(problem.Error(path.Empty(), reason.ProviderData(reason.Word(fmt.Sprintf("%T", c)), reason.Word(fmt.Sprintf("%T", data)))))
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -72,7 +74,7 @@ func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
 		strings.Contains(err.Error(), "KUBECONFIG") {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
-	if _, err := c.ClusterUID(t.Context()); connection.Error("Reading a budget", err).Summary() != "Provider is unusable" {
+	if _, err := c.ClusterUID(t.Context()); connection.Error(reason.Reading("budget/a"), err).Summary() != "Provider is unusable" {
 		t.Errorf("without a configuration of a cluster: %v", err)
 	}
 }
@@ -171,7 +173,7 @@ func TestUnknownArgumentsOpenNothing(t *testing.T) {
 		}
 	}
 	_, err = connection.New(connection.Settings{Unknown: connection.UnknownArguments{"store"}}).SpotPools(t.Context())
-	if d := connection.Error("Reading a pool", err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
+	if d := connection.Error(reason.Reading("spot_pool/r/a"), err); d.Summary() != "Provider not configured yet" || !strings.Contains(d.Detail(), "store") {
 		t.Errorf("%s: %s", d.Summary(), d.Detail())
 	}
 	var unconfigured *connection.Connection
@@ -200,18 +202,22 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 			Title: "spot pool", Noun: "pool", Key: "ap-singapore/train", What: "1 instance",
 		},
 		"Wrong account: ":                  &spotpools.AccountError{Object: "spot_pool/train", Pool: "1", Credentials: "2"},
-		"Spot pool is locked: ":            &store.LockedError{Name: "train", Holder: "someone"},
+		"Spot pool is locked: ":            &store.LockedError{Name: "spot_pool/r/train", Holder: "someone"},
 		"Store is unusable: ":              newer,
 		"Provider is unusable: secret_id ": half,
-		"Creating a pool: Tencent Cloud refused the credentials: RunI": refused,
-		"Creating a pool: Tencent Cloud returned an error: RunIn":      sold,
+		"Creating spot_pool/r/a: Tencent Cloud refused the credentials: RunI": refused,
+		"Creating spot_pool/r/a: Tencent Cloud returned an error: RunIn":      sold,
 		"Wrong account: GetCallerIdentity": &spotpool.CloudError{
 			Class: errorclass.Authorization, Action: "GetCallerIdentity", Code: tencent.AccountNotAllowed, Message: "the credentials are of account 2",
 		},
-		"Creating a pool: Tencent Cloud did not authorize the call: Run": &spotpool.CloudError{
+		"Creating spot_pool/r/a: Tencent Cloud did not authorize the call: Run": &spotpool.CloudError{
 			Class: errorclass.Authorization, Action: "RunInstances", Code: "UnauthorizedOperation.CamNoAuth", Message: "no",
 		},
-		"Creating a pool failed: The disk is full.": errors.New("the disk is full"),
+		"Creating spot_pool/r/a failed: The disk is full.":            errors.New("the disk is full"),
+		"Creating spot_pool/r/a was interrupted: Run terraform again": context.Canceled,
+		"Creating spot_pool/r/a was interrupted: Listing instances.":  fmt.Errorf("listing instances: %w", context.Canceled),
+		"Creating spot_pool/r/a timed out: Run terraform again":       context.DeadlineExceeded,
+		"Creating spot_pool/r/a timed out: 2 instances still run.":    fmt.Errorf("2 instances still run: %w", context.DeadlineExceeded),
 		"Budget exists already: ": &record.ExistsError{
 			Title: "budget", Noun: "budget", Key: "team-a", What: "the store has a record of it",
 		},
@@ -222,22 +228,22 @@ func TestDiagnosticsOfErrors(t *testing.T) {
 		"Budget not found: ":     &record.AbsentError{Title: "budget", Key: "team-a", Store: "directory:x"},
 		"Stock pool is locked: ": &store.LockedError{Name: "stock_pool/ml/g1", Holder: "someone"},
 		"Budget is locked: ":     &store.LockedError{Name: "budget/team-a", Holder: "someone"},
-		"Creating a pool: the cluster refused the credentials: Can": &kubeclient.Error{
+		"Creating spot_pool/r/a: the cluster refused the credentials: Can": &kubeclient.Error{
 			Verb: "list", Object: "pods", Class: kubeclient.ClassAuthorization, Err: errors.New("no"),
 		},
-		"Creating a pool: the cluster cannot be reached: Cannot lis": &kubeclient.Error{
+		"Creating spot_pool/r/a: the cluster cannot be reached: Cannot lis": &kubeclient.Error{
 			Verb: "list", Object: "pods", Class: kubeclient.ClassUnreachable, Err: errors.New("no"),
 		},
-		"Creating a pool: the cluster answered with an error: Cann": &kubeclient.Error{
+		"Creating spot_pool/r/a: the cluster answered with an error: Cann": &kubeclient.Error{
 			Verb: "list", Object: "pods", Class: kubeclient.ClassOther, Err: errors.New("no"),
 		},
 	} {
-		d := connection.Error("Creating a pool", err)
+		d := connection.Error(reason.Creating("spot_pool/r/a"), err)
 		if got := d.Summary() + ": " + d.Detail(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q does not begin with %q", got, want)
 		}
 	}
-	if d := connection.Error("Creating a pool", refused); !strings.Contains(d.Detail(), "r-1") {
+	if d := connection.Error(reason.Creating("spot_pool/r/a"), refused); !strings.Contains(d.Detail(), "r-1") {
 		t.Errorf("the RequestId is lost: %s", d.Detail())
 	}
 }

@@ -1,13 +1,17 @@
 package connection
 
 import (
+	"context"
 	"errors"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	kubeclient "github.com/gpupool/terraform-provider-gpupool/internal/kube/client"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
@@ -27,22 +31,54 @@ func IsUnusable(err error) bool {
 	return errors.As(err, &u)
 }
 
-// Error turns an error of the account, the cluster or the store into a diagnostic.
-// The headline is what was being done; well-known kinds of errors have a headline of
-// their own.
-func Error(doing string, err error) diag.Diagnostic {
-	return diag.NewErrorDiagnostic(headline(doing, err), sentence(err))
+// Error turns an error of the account, the cluster or the store into a diagnostic. The headline is what was being done;
+// well-known kinds of errors have a headline of their own.
+func Error(doing reason.Reason, err error) diag.Diagnostic {
+	return problem.Error(path.Empty(), explained(doing, err))
 }
 
-// Warning is Error for what doesn't stop the run.
-func Warning(doing string, err error) diag.Diagnostic {
-	return diag.NewWarningDiagnostic(headline(doing, err), sentence(err))
+// Warning is Error for what does not stop the run.
+func Warning(doing reason.Reason, err error) diag.Diagnostic {
+	return problem.Warning(path.Empty(), explained(doing, err))
 }
 
-// Capital is a title as a headline begins with it.
-func Capital(title string) string { return strings.ToUpper(title[:1]) + title[1:] }
+// explained returns the headline of an error, and the error.
+func explained(doing reason.Reason, err error) reason.Reason {
+	text, ended := said(err)
+	of, known := kindOf(err)
+	switch canceled := errors.Is(err, context.Canceled); {
+	case known:
+		return of(text)
+	case canceled && text == "":
+		return reason.OperationCanceled(doing)
+	case canceled:
+		return reason.OperationInterrupted(doing, text)
+	case ended && text == "":
+		return reason.OperationOverdue(doing)
+	case ended:
+		return reason.OperationTimedOut(doing, text)
+	}
+	return callOf(err)(doing, text)
+}
 
-func headline(doing string, err error) string {
+// said returns the text of an error without that of its context, and whether the context's came last.
+func said(err error) (text reason.Foreign, ended bool) {
+	whole := strings.TrimSpace(err.Error())
+	for _, of := range []error{context.Canceled, context.DeadlineExceeded} {
+		if rest, found := strings.CutSuffix(whole, of.Error()); found && errors.Is(err, of) {
+			return reason.Foreign(strings.TrimRight(rest, ": ")), true
+		}
+	}
+	return reason.Foreign(whole), false
+}
+
+// titled is a headline of one of the kinds of objects.
+func titled(headline func(reason.Word, reason.Foreign) reason.Reason, title string) func(reason.Foreign) reason.Reason {
+	return func(text reason.Foreign) reason.Reason { return headline(reason.Word(title), text) }
+}
+
+// kindOf returns the headline of an error that is of a well-known kind, whatever was being done.
+func kindOf(err error) (headline func(reason.Foreign) reason.Reason, found bool) {
 	var (
 		exists  *record.ExistsError
 		account *spotpools.AccountError
@@ -55,34 +91,34 @@ func headline(doing string, err error) string {
 		locked  *store.LockedError
 		unknown *UnknownArgumentsError
 	)
-	switch {
+	switch cloud, _ := spotpool.AsCloudError(err); {
 	case errors.As(err, &exists):
-		return Capital(exists.Title) + " exists already"
-	case errors.As(err, &account):
-		return "Wrong account"
+		return titled(reason.ObjectTaken, exists.Title), true
+	case errors.As(err, &account), cloud != nil && cloud.Code == tencent.AccountNotAllowed:
+		return reason.WrongAccount, true
 	case errors.As(err, &money):
-		return "Wrong currency"
+		return reason.WrongCurrency, true
 	case errors.As(err, &cluster), errors.As(err, &budget):
-		return "Wrong cluster"
+		return reason.WrongCluster, true
 	case errors.As(err, &missing):
-		return Capital(missing.Title) + " not found"
+		return titled(reason.ObjectAbsent, missing.Title), true
 	case errors.As(err, &lost):
-		return Capital(lost.Title) + " is not in this store"
-	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "budget/"):
-		return "Budget is locked"
-	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "stock_pool/"):
-		return "Stock pool is locked"
-	case errors.As(err, &locked) && strings.HasPrefix(locked.Name, "notification/"):
-		return "Notification is locked"
+		return titled(reason.ObjectElsewhere, lost.Title), true
 	case errors.As(err, &locked):
-		return "Spot pool is locked"
+		kind, _, _ := strings.Cut(locked.Name, "/")
+		return titled(reason.ObjectLocked, strings.ReplaceAll(kind, "_", " ")), true
 	case errors.As(err, &unknown):
-		return "Provider not configured yet"
+		return reason.ProviderNotConfigured, true
 	case errors.As(err, &moved):
-		return "Store was moved"
+		return reason.StoreMoved, true
 	case errors.Is(err, store.ErrNoStore), errors.Is(err, store.ErrUndescribed), errors.Is(err, store.ErrNewerStore), errors.Is(err, store.ErrDamagedStore):
-		return "Store is unusable"
+		return reason.StoreUnusable, true
 	}
+	return nil, false
+}
+
+// callOf returns the headline of a call that failed.
+func callOf(err error) func(reason.Reason, reason.Foreign) reason.Reason {
 	cloud, ok := spotpool.AsCloudError(err)
 	var (
 		u     unusable
@@ -90,34 +126,19 @@ func headline(doing string, err error) string {
 	)
 	switch {
 	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassAuthentication || calls.Class == kubeclient.ClassAuthorization):
-		return doing + ": the cluster refused the credentials"
+		return reason.ClusterCredentials
 	case errors.As(err, &calls) && (calls.Class == kubeclient.ClassUnreachable || calls.Class == kubeclient.ClassCertificate):
-		return doing + ": the cluster cannot be reached"
+		return reason.ClusterAway
 	case errors.As(err, &calls):
-		return doing + ": the cluster answered with an error"
-	case ok && cloud.Code == tencent.AccountNotAllowed:
-		return "Wrong account"
+		return reason.ClusterError
 	case ok && strings.Contains(cloud.Code, "UnauthorizedOperation"):
-		return doing + ": Tencent Cloud did not authorize the call"
+		return reason.CloudUnauthorized
 	case ok && cloud.Class == errorclass.Authorization:
-		return doing + ": Tencent Cloud refused the credentials"
+		return reason.CloudCredentials
 	case errors.As(err, &u):
-		return "Provider is unusable"
+		return func(_ reason.Reason, text reason.Foreign) reason.Reason { return reason.ProviderUnusable(text) }
 	case ok:
-		return doing + ": Tencent Cloud returned an error"
+		return reason.CloudError
 	}
-	return doing + " failed"
-}
-
-// sentence makes a sentence of an error, as in Terraform's own messages. It ends with a full
-// stop, and begins with a capital letter unless it begins with the name of an argument.
-func sentence(err error) string {
-	text := strings.TrimSpace(err.Error())
-	if word, _, _ := strings.Cut(text, " "); word != "" && !strings.ContainsAny(word, "_/:.") {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
-		text += "."
-	}
-	return text
+	return reason.OperationFailed
 }

@@ -2,12 +2,15 @@ package connection
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -97,11 +100,7 @@ func (c *Connection) LostStore() diag.Diagnostics {
 		return diags
 	}
 	if absent := a.place.Absent(); absent != nil {
-		diags.AddWarning("Store is missing", fmt.Sprintf("%s The Terraform state has objects that were recorded in it. The store was "+
-			"lost, or the working directory, the argument or the cluster is another one. Without the store, gpupool reconcile refuses to run, "+
-			"and no run manages the instances that are still running. Applying a plan creates a new store and records the objects of the state "+
-			"in it. Pending launches, cooldowns and used GPU-hours of the old store are lost.",
-			sentence(absent)))
+		diags.Append(problem.Warning(path.Empty(), reason.StoreMissing(reason.Foreign(strings.TrimSuffix(absent.Error(), ".")))))
 	}
 	return diags
 }

@@ -3,10 +3,10 @@ package connection
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/store"
 )
@@ -81,7 +81,7 @@ func (c *Connection) ErrLost(ctx context.Context, private PrivateReader, object 
 // refused if its private state remembers another store, and the one in use has nothing about
 // it: two stores would have it. An object without a remembered store passes. known reports
 // whether the store in use has a record or a tombstone.
-func (c *Connection) CheckStore(ctx context.Context, doing string, private PrivateReader, object record.LostError, diags *diag.Diagnostics,
+func (c *Connection) CheckStore(ctx context.Context, doing reason.Reason, private PrivateReader, object record.LostError, diags *diag.Diagnostics,
 	known func() (bool, error)) bool {
 	if !c.StoreReady() {
 		return true
@@ -100,8 +100,7 @@ func (c *Connection) CheckStore(ctx context.Context, doing string, private Priva
 	return err == nil
 }
 
-// RecordsAgain warns what it means that an apply records an object again.
-func (c *Connection) RecordsAgain(what string) string {
-	return fmt.Sprintf("The store %s has no record of it, so no run %s. Applying this plan records it there again. If another store has its "+
-		"record, do not apply: two stores would both act on it. Use that store, or move it with gpupool store move.", c.settings.Store.Absolute(), what)
+// StoreName names the store in use.
+func (c *Connection) StoreName() reason.Word {
+	return reason.Word(c.settings.Store.Absolute().String())
 }

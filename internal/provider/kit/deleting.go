@@ -8,6 +8,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // deletingKey is the key, in a resource's private state, of whether its deletion was begun.
@@ -53,7 +56,5 @@ func (r *Resource[M, D, S, F]) planAgain(ctx context.Context, req resource.Modif
 	var prior M
 	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
 	d := r.Kind.Declaration(prior, &resp.Diagnostics)
-	resp.Diagnostics.AddAttributeWarning(uid, "The deletion of "+r.Kind.Title+" "+d.Key()+" was begun and not finished",
-		"A deletion cannot be undone. Applying this plan finishes it, and then creates the "+r.Kind.Title+" again. To only finish it, run terraform destroy "+
-			"again. The next gpupool reconcile finishes it, too.")
+	resp.Diagnostics.Append(problem.Warning(uid, reason.DeletionBegun(reason.Word(r.Kind.Title), reason.Word(d.Key()))))
 }

@@ -64,8 +64,8 @@ type Kind[M Model, D record.Declaration[D], S, F any] struct {
 	Filled func(planned, prior M, s S) M
 	// Keep writes to the private state what later plans need.
 	Keep func(context.Context, M, S, connection.PrivateWriter) diag.Diagnostics
-	// Warnings are those of what was observed.
-	Warnings func(S) []string
+	// Warn warns of what was observed.
+	Warn func(diags *diag.Diagnostics, m M, at Moment, s S)
 }
 
 // Found is what a store has about an object: its record, its tombstone, or neither. Deleting

@@ -3,14 +3,16 @@ package kit
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -36,7 +38,7 @@ func (r *Resource[M, D, S, F]) ImportedName(ctx context.Context, req resource.Im
 		name = identity.Name.ValueString()
 	}
 	if !diags.HasError() && !valid(name) {
-		diags.AddError("Malformed import ID", fmt.Sprintf("%q is not the name of a %s: use a name such as \"team-a\".", name, r.Kind.Title))
+		diags.Append(problem.Error(path.Empty(), reason.MalformedName(reason.NewForeign(name), reason.Word(r.Kind.Title))))
 	}
 	return name
 }
@@ -54,7 +56,7 @@ func (r *Resource[M, D, S, F]) PlanDestroyRecorded(ctx context.Context, req reso
 		err = r.ErrLost(ctx, d, req.Private)
 	}
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), err))
+		resp.Diagnostics.Append(connection.Error(reason.Planning(reason.Object(d.Object())), err))
 	}
 }
 
@@ -64,7 +66,6 @@ func (r *Resource[M, D, S, F]) PlanDestroyRecorded(ctx context.Context, req reso
 func (r *Resource[M, D, S, F]) WarnIfTaken(d D, refusal error, diags *diag.Diagnostics) {
 	var exists *record.ExistsError
 	if errors.As(refusal, &exists) {
-		diags.AddWarning(connection.Capital(r.Kind.Title)+" "+d.Key()+" exists already",
-			"If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+exists.Error()+".")
+		diags.Append(problem.Warning(path.Empty(), reason.TakenUnlessReplaced(reason.Word(r.Kind.Title), reason.Word(d.Key()), reason.Foreign(exists.Error()))))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 )
 
@@ -84,7 +85,7 @@ func (r *Resource[M, D, S, F]) Create(ctx context.Context, req resource.CreateRe
 		return r.Kind.Create(ctx, f, m, &d, wait)
 	})
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Creating "+d.Object(), err))
+		resp.Diagnostics.Append(connection.Error(reason.Creating(reason.Object(d.Object())), err))
 		return
 	}
 	resp.Diagnostics.Append(r.save(ctx, r.Kind.Filled(m, none, state), state, &resp.State, resp.Identity, resp.Private)...)
@@ -108,7 +109,7 @@ func (r *Resource[M, D, S, F]) Update(ctx context.Context, req resource.UpdateRe
 		return r.Kind.Update(ctx, f, m, d, was, wait)
 	})
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Updating "+d.Object(), err))
+		resp.Diagnostics.Append(connection.Error(reason.Updating(reason.Object(d.Object())), err))
 	}
 	if err == nil || r.Kind.KeepsFailed && r.Kind.Found(state).Recorded {
 		resp.Diagnostics.Append(r.save(ctx, r.Kind.Filled(m, prior, state), state, &resp.State, resp.Identity, resp.Private)...)
@@ -131,7 +132,7 @@ func (r *Resource[M, D, S, F]) Delete(ctx context.Context, req resource.DeleteRe
 		err = r.Connection.ErrLost(ctx, req.Private, *notHere)
 	}
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Destroying "+d.Object(), err))
+		resp.Diagnostics.Append(connection.Error(reason.Destroying(reason.Object(d.Object())), err))
 		r.keepDeleting(ctx, m, d, resp)
 	}
 }
@@ -158,7 +159,7 @@ func (r *Resource[M, D, S, F]) Read(ctx context.Context, req resource.ReadReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	doing := "Reading " + d.Object()
+	doing := reason.Reading(reason.Object(d.Object()))
 	state, err := r.Kind.View(ctx, d)
 	found := r.Kind.Found(state)
 	if err == nil && found.Destroyed {
@@ -181,7 +182,7 @@ func (r *Resource[M, D, S, F]) Read(ctx context.Context, req resource.ReadReques
 		resp.Diagnostics.Append(r.Connection.LostStore()...)
 	}
 	resp.Diagnostics.Append(r.keep(ctx, m, state, resp.Identity, resp.Private)...)
-	r.Warn(&resp.Diagnostics, m, Observed, r.Kind.Warnings(state))
+	r.Kind.Warn(&resp.Diagnostics, m, reason.ObjectObserved, state)
 }
 
 // CheckStore adds an error to a plan if another store has the object. One that was imported
@@ -190,7 +191,7 @@ func (r *Resource[M, D, S, F]) CheckStore(ctx context.Context, d D, private conn
 	if uid, _ := d.Identity(); uid == "" {
 		return true
 	}
-	return r.Connection.CheckStore(ctx, "Planning "+d.Object(), private, r.lost(d), diags, func() (bool, error) {
+	return r.Connection.CheckStore(ctx, reason.Planning(reason.Object(d.Object())), private, r.lost(d), diags, func() (bool, error) {
 		state, err := r.Kind.View(ctx, d)
 		return r.Kind.Found(state) != Found{}, err
 	})
@@ -228,7 +229,7 @@ func (r *Resource[M, D, S, F]) save(
 ) diag.Diagnostics {
 	diags := to.Set(ctx, m)
 	diags.Append(r.keep(ctx, m, state, identity, private)...)
-	r.Warn(&diags, m, Applied, r.Kind.Warnings(state))
+	r.Kind.Warn(&diags, m, reason.ObjectApplied, state)
 	return diags
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/duration"
-	"github.com/gpupool/terraform-provider-gpupool/internal/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
@@ -60,7 +60,7 @@ func TimeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duratio
 	}
 	d, err := duration.Parse(text.ValueString())
 	if err != nil { // of a state that was not validated
-		return absent, diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("timeouts").AtName(operation), "Invalid timeout", err.Error())}
+		return absent, diag.Diagnostics{problem.Error(path.Root("timeouts").AtName(operation), reason.InvalidTimeout(reason.Failure(err)))}
 	}
 	return d, nil
 }

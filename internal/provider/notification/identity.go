@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func (r *notificationResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
@@ -30,7 +31,7 @@ func (r *notificationResource) find(ctx context.Context, req resource.ImportStat
 		d, err = reader.Find(ctx, name)
 	}
 	if err != nil {
-		diags.Append(connection.Error("Importing notification/"+name, err))
+		diags.Append(connection.Error(reason.Importing(reason.Object("notification/"+name)), err))
 	}
 	return model{Base: kit.NewBase()}.declared(d)
 }

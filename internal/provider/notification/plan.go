@@ -2,7 +2,6 @@ package notification
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,6 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 func (r *notificationResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -43,7 +44,7 @@ func (r *notificationResource) planUpdate(ctx context.Context, req resource.Modi
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if lost {
-		resp.Diagnostics.AddWarning("Notification "+m.Name.ValueString()+" is not recorded", r.Connection.RecordsAgain("sends its messages"))
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.NotificationUnrecorded(reason.Word(m.Name.ValueString()), r.Connection.StoreName())))
 	}
 	warnOfType(prior, m, &resp.Diagnostics)
 }
@@ -63,7 +64,6 @@ func warnOfType(prior, m model, diags *diag.Diagnostics) {
 	if m.Type.IsUnknown() || m.Type.Equal(prior.Type) || m.URLVersion.IsNull() || !m.URLVersion.Equal(prior.URLVersion) {
 		return
 	}
-	diags.AddAttributeWarning(path.Root("url_wo_version"), "Notification "+m.Name.ValueString()+" keeps its address",
-		fmt.Sprintf("type changes from %s to %s, and url_wo_version stays %d, so the store keeps the address of %[1]s. To apply another address, increase "+
-			"url_wo_version.", prior.Type.ValueString(), m.Type.ValueString(), m.URLVersion.ValueInt64()))
+	diags.Append(problem.Warning(path.Root("url_wo_version"), reason.NotificationKeepsAddress(reason.Word(m.Name.ValueString()),
+		reason.Word(prior.Type.ValueString()), reason.Word(m.Type.ValueString()), reason.Count(m.URLVersion.ValueInt64()))))
 }

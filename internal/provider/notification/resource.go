@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/notification"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
 )
@@ -76,7 +78,9 @@ func NewResource() resource.Resource {
 			return m, nil
 		},
 		Filled: func(m, _ model, s notifications.State) model { return m.filled(s.Declaration) }, Keep: keep,
-		Warnings: func(s notifications.State) []string { return s.Warnings },
+		Warn: func(diags *diag.Diagnostics, m model, at kit.Moment, s notifications.State) {
+			r.Warn(diags, m, at, s.Warnings)
+		},
 	}
 	return r
 }
@@ -92,7 +96,7 @@ func (r *notificationResource) view(ctx context.Context, d core.Declaration) (no
 func remove(ctx context.Context, f flow, d core.Declaration, _ time.Duration) (left diag.Diagnostics, err error) {
 	message, err := f.Delete(ctx, d)
 	if !message.IsZero() {
-		left.AddWarning("Notification "+d.Name+" had events to deliver", connection.Capital(message.String()))
+		left.Append(problem.Warning(path.Empty(), reason.NotificationHadEvents(reason.Word(d.Name), reason.Paragraphs{message})))
 	}
 	return left, err
 }

@@ -1,11 +1,11 @@
 package problem
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // WriteOnly reports a write-only argument that is set in addition to its plain one, or without
@@ -15,12 +15,10 @@ func WriteOnly(diags *diag.Diagnostics, name string, plain, writeOnly, version a
 	wo := name + "_wo"
 	switch {
 	case set(plain) && set(writeOnly):
-		diags.AddAttributeError(path.Root(wo), "Conflicting arguments", fmt.Sprintf("%s and %s are the same setting: use one of them.", name, wo))
+		diags.Append(Error(path.Root(wo), reason.ConflictingArguments(reason.Word(name), reason.Word(wo))))
 	case set(writeOnly) && version.IsNull():
-		diags.AddAttributeError(path.Root(wo+"_version"), "Missing version", fmt.Sprintf("%[1]s needs %[1]s_version: begin with 1, and change it with each "+
-			"change of %[1]s.", wo))
+		diags.Append(Error(path.Root(wo+"_version"), reason.MissingVersion(reason.Word(wo))))
 	case writeOnly.IsNull() && set(version):
-		diags.AddAttributeError(path.Root(wo+"_version"), "Version without a value", fmt.Sprintf("%[1]s_version is the version of %[1]s, which is not set: "+
-			"set both, or neither.", wo))
+		diags.Append(Error(path.Root(wo+"_version"), reason.VersionWithoutValue(reason.Word(wo))))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -32,7 +33,7 @@ func (r *poolResource) sameCluster(ctx context.Context, d core.Declaration, diag
 		}
 	}
 	if err != nil {
-		diags.Append(connection.Error("Planning "+d.Object(), err))
+		diags.Append(connection.Error(reason.Planning(reason.Object(d.Object())), err))
 	}
 	return err == nil
 }

@@ -3,10 +3,13 @@ package spotpool
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
@@ -17,7 +20,7 @@ import (
 // is known; if a budget or an unknown market prevents it, another warning says so.
 //
 // Terraform shows one of all warnings with a headline, and counts the others. So pools that
-// reach their minimum share one headline in their region.
+// reach their minimum share one headline in their region, as do those that are short for the same cause.
 func (r *poolResource) warnOfLaunches(ctx context.Context, d core.Declaration, diags *diag.Diagnostics) bool {
 	if !r.Connection.Ready() || d.Region == "" {
 		return false
@@ -29,47 +32,46 @@ func (r *poolResource) warnOfLaunches(ctx context.Context, d core.Declaration, d
 	plan, err := reader.Preview(ctx, d)
 	var exists *record.ExistsError
 	if errors.As(err, &exists) {
-		diags.AddWarning("Spot pool "+d.Key()+" exists already", "If this plan replaces it, it is destroyed first. Otherwise the apply is refused: "+
-			exists.Error()+".")
+		r.WarnIfTaken(d, err, diags)
 		return true
 	}
 	if err != nil || plan.Gate.Closed {
 		return false
 	}
-	switch text, short := launches(plan); {
-	case text == "":
-	case short:
-		diags.AddWarning("Spot pool "+d.Key()+" on the market at plan time", text)
-	default:
-		diags.AddWarning("New spot pools of "+d.Region+" on the market at plan time", "Spot pool "+d.Key()+"\n\n"+text)
+	if details := launches(plan); len(details) > 0 {
+		region, pool := reason.Word(d.Region), reason.Word(d.Key())
+		why := reason.LaunchesPlanned(region, pool, details)
+		if len(plan.Short) > 0 && launched(plan) < plan.Shortfall {
+			why = reason.ShortOnMarket(region, plan.Short.Cause(), pool, details)
+		}
+		diags.Append(problem.Warning(path.Empty(), why))
 	}
 	return true
 }
 
-// launches says what a plan launches and where, and why it is not more; nothing if no instances
-// are desired. short says that it is less than the minimum.
-func launches(plan decide.Plan) (text string, short bool) {
-	lines := plan.Messages.Texts() // of a resumed creation
-	if len(plan.Decisions) > 0 {
-		lines = append(lines, "On the market at plan time, an apply would:")
-	}
-	missing := plan.Shortfall
+// launched counts the instances that a plan launches.
+func launched(plan decide.Plan) (count int) {
 	for _, decision := range plan.Decisions {
-		lines = append(lines, "- "+decision.String())
-		missing -= decision.Count
+		count += decision.Count
 	}
-	switch {
-	case missing > 0 && len(plan.Decisions) == 0:
-		lines = append(lines, "On the market at plan time, nothing could be launched:")
+	return count
+}
+
+// launches says what a plan launches and where, and why it is not more; nothing if no instances
+// are desired.
+func launches(plan decide.Plan) reason.Paragraphs {
+	details := slices.Clone(reason.Paragraphs(plan.Messages)) // of a resumed creation
+	decisions, why := make(reason.Lines, len(plan.Decisions)), reason.Lines(plan.Short.Brief())
+	for n, decision := range plan.Decisions {
+		decisions[n] = reason.NextChange(reason.Text(decision.Summary()), decision.Reasons)
+	}
+	switch missing := plan.Shortfall - launched(plan); {
+	case missing > 0 && len(decisions) == 0:
+		return append(details, reason.WouldLaunchNone(why))
 	case missing > 0:
-		lines = append(lines, "It would stay short by "+instances(missing)+":")
-	case len(lines) == 0:
-		return "", false
+		return append(details, reason.WouldLack(decisions, reason.Count(missing), why))
+	case len(decisions) > 0:
+		return append(details, reason.WouldLaunch(decisions))
 	}
-	if missing > 0 {
-		for _, why := range plan.Short.Brief() {
-			lines = append(lines, "- "+why)
-		}
-	}
-	return strings.Join(append(lines, "Prices and stock change: the apply checks them again before it launches."), "\n"), missing > 0
+	return details
 }

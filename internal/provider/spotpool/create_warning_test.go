@@ -125,7 +125,7 @@ func TestCreationPlanNamesWhatIsLaunched(t *testing.T) {
 			warnings, planned := d.Plan()
 			headline := "New spot pools of ap-singapore on the market at plan time"
 			if len(short) > 0 {
-				headline = "Spot pool ap-singapore/train on the market at plan time"
+				headline = "New spot pools of ap-singapore are short on the market at plan time: "
 			}
 			text := about(t, warnings, headline)
 			says(t, text, append(test.says, "the apply checks them again before it launches"))

@@ -3,7 +3,6 @@ package spotpool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -11,10 +10,11 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // checkGate warns if a budget that is new in a plan blocks launches, by the status of the last
@@ -25,45 +25,43 @@ func (r *poolResource) checkGate(ctx context.Context, d core.Declaration, diags 
 	}
 	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
-		diags.Append(connection.Error("Reading the budget of "+d.Object(), err))
+		diags.Append(connection.Error(reason.ReadingBudgetOf(reason.Object(d.Object())), err))
 		return
 	}
 	gate, err := reader.Gate(ctx, d)
 	if !gate.Closed {
 		return
 	}
-	summary, text := "Budget "+d.Budget+" blocks launches", fmt.Sprintf("At present, applying this launches no instances: %s.", gate.Reason)
+	why := reason.BudgetBlocksLaunches(reason.Word(d.Budget), reason.Paragraphs{gate.Reason})
 	var missing *record.UndeclaredError
 	if errors.As(err, &missing) {
-		summary = "Budget " + d.Budget + " is not declared yet"
-		text = fmt.Sprintf("No instances are launched before it is declared, and gpupool reconcile has evaluated it: %s. %s", missing, record.DeclaredTogether)
+		why = reason.BudgetNotYetDeclared(reason.Word(d.Budget), reason.Failure(missing), reason.Paragraphs{reason.DeclaredTogether()})
 	}
-	diags.AddAttributeWarning(path.Root("budget"), summary, text)
+	diags.Append(problem.Warning(path.Root("budget"), why))
 }
 
 // undeclaredBudget warns that the pool's budget is not declared, so that every gpupool
 // reconcile run fails for it. If the pool is short, that is a reason in the plan instead.
-func undeclaredBudget(ctx context.Context, reader connection.PoolReader, state spotpools.State) string {
+func undeclaredBudget(ctx context.Context, reader connection.PoolReader, state spotpools.State) reason.Reason {
 	if !state.Gate.Closed || state.Plan.Shortfall > 0 {
-		return ""
+		return reason.Reason{}
 	}
 	_, err := reader.Gate(ctx, state.Declaration)
 	var missing *record.UndeclaredError
 	if !errors.As(err, &missing) {
-		return ""
+		return reason.Reason{}
 	}
-	return fmt.Sprintf("No more instances are launched: %s. %s", missing, missing.Advice())
+	return reason.LaunchesNeedBudget(reason.Failure(missing), reason.Foreign(missing.Advice()))
 }
 
 // forecast warns of when a pool at its maximum would use up its budget, if that is before the
 // budget's window ends. If that is unknown, the gate says why.
-func forecast(ctx context.Context, reader connection.PoolReader, d core.Declaration, offers []core.Offer) string {
+func forecast(ctx context.Context, reader connection.PoolReader, d core.Declaration, offers []core.Offer) reason.Reason {
 	f, err := reader.Forecast(ctx, d, offers)
 	if err != nil || f == nil || f.ExhaustedAt == nil || f.Remaining == 0 {
-		return ""
+		return reason.Reason{}
 	}
-	return fmt.Sprintf("The budget %s has %s GPU-hours left (as of %s). At the pool's maximum of %s, with the budget's pods on its %s, "+
-		"they are used up by %s, before the budget's window ends. After that, nothing is launched.",
-		f.Budget, budget.Hours(f.Remaining), f.AsOf.UTC().Format(time.RFC3339), instances(d.Maximum), wording.Amount(budget.MilliGPUs(f.MilliGPUs), "GPU"),
-		f.ExhaustedAt.UTC().Truncate(time.Minute).Format(time.RFC3339))
+	left := reason.BudgetLeft(reason.Word(f.Budget), reason.Amount(budget.Hours(f.Remaining)), reason.Instant{Time: f.AsOf})
+	return reason.BudgetMayBeUsedUp(reason.Paragraphs{left}, reason.Count(d.Maximum), reason.Amount(budget.MilliGPUs(f.MilliGPUs)),
+		reason.Instant{Time: f.ExhaustedAt.Truncate(time.Minute)})
 }

@@ -192,8 +192,8 @@ func TestWarningsOfAnApplyHaveAHeadlineOfTheirOwn(t *testing.T) {
 	o, _ = s.Read(o)
 	p := s.Plan(o, train(gated).With(providertest.Values{"minimum": 4}))
 	o, applied := s.Apply(p)
-	contains(t, p.Diagnostics, "Spot pool ap-singapore/train in this plan: ", "used up")
-	contains(t, applied, "Spot pool ap-singapore/train after the apply: ", "used up")
+	contains(t, p.Diagnostics, "Spot pools of ap-singapore are short in this plan: blocked by the budget: ", "Spot pool ap-singapore/train", "used up")
+	contains(t, applied, "Spot pools of ap-singapore are short after the apply: blocked by the budget: ", "used up")
 	for _, planned := range p.Diagnostics {
 		if slices.ContainsFunc(applied, func(d *tfprotov6.Diagnostic) bool { return d.Summary == planned.Summary }) {
 			t.Errorf("%q heads warnings of the plan and of the apply", planned.Summary)

@@ -22,7 +22,7 @@ func TestAPoolOnHold(t *testing.T) {
 	o, diags := s.Read(o)
 	const remedy = ": looking. Until then, no instance is launched or terminated. To end the hold:\ngpupool release ap-singapore/train"
 	p := s.Plan(o, train(nil))
-	contains(t, append(diags, p.Diagnostics...), "WARNING", "on hold by ann until", remedy)
+	contains(t, append(diags, p.Diagnostics...), "WARNING", "On hold by ann until", remedy)
 	if !p.State.Equal(o.State) {
 		t.Errorf("a plan finds a difference: %s", p.State)
 	}

@@ -27,7 +27,7 @@ func TestADestroyPlanSaysWhatBlocksIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := heldOf(decide.Plan{Members: []decide.Member{member}, Nodes: c.nodes}).sentence("Destroying", c.what)
+			text := strings.Join(reason.Reasons(heldOf(decide.Plan{Members: []decide.Member{member}, Nodes: c.nodes}).details(destroying, c.what)).Texts(), " ")
 			for _, part := range c.has {
 				if !strings.Contains(text, part) {
 					t.Errorf("%q lacks %q", text, part)

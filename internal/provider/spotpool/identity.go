@@ -2,7 +2,6 @@ package spotpool
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,6 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -47,7 +48,7 @@ func (r *poolResource) find(ctx context.Context, req resource.ImportStateRequest
 		d, err = reader.Find(ctx, region, name)
 	}
 	if err != nil {
-		diags.Append(connection.Error(fmt.Sprintf("Importing spot_pool/%s/%s", region, name), err))
+		diags.Append(connection.Error(reason.Importing(reason.Object("spot_pool/"+region+"/"+name)), err))
 	}
 	return imported(d)
 }
@@ -57,8 +58,7 @@ func (r *poolResource) importTarget(ctx context.Context, req resource.ImportStat
 	if req.ID != "" {
 		region, name, ok := strings.Cut(req.ID, "/")
 		if !ok || region == "" || name == "" || strings.Contains(name, "/") {
-			diags.AddError("Invalid import ID",
-				fmt.Sprintf("%q is not a spot pool: write its region and its name, such as \"ap-singapore/train\".", req.ID))
+			diags.Append(problem.Error(path.Empty(), reason.MalformedPool(reason.NewForeign(req.ID))))
 		}
 		return region, name
 	}
@@ -70,12 +70,12 @@ func (r *poolResource) importTarget(ctx context.Context, req resource.ImportStat
 	if identity.Region.ValueString() == "" {
 		region, err := r.Connection.Region(ctx)
 		if err != nil {
-			diags.Append(connection.Error("Importing spot_pool/"+identity.Name.ValueString(), err))
+			diags.Append(connection.Error(reason.Importing(reason.Object("spot_pool/"+identity.Name.ValueString())), err))
 		}
 		return region, identity.Name.ValueString()
 	}
 	if identity.Name.ValueString() == "" {
-		diags.AddAttributeError(path.Root("name"), "Invalid import identity", "The name of the spot pool is empty.")
+		diags.Append(problem.Error(path.Root("name"), reason.IdentityIncomplete("name")))
 	}
 	return identity.Region.ValueString(), identity.Name.ValueString()
 }

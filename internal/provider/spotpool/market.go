@@ -2,15 +2,16 @@ package spotpool
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -23,7 +24,7 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 	if !r.Connection.Ready() {
 		return
 	}
-	doing := "Reading the market of " + d.Region // one headline for all pools of the region
+	doing := reason.ReadingMarket(reason.Word(d.Region))
 	reader, err := r.Connection.ReadSpotPools(ctx)
 	if err != nil {
 		diags.Append(connection.Error(doing, err))
@@ -38,14 +39,13 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.Append(connection.Error(doing, err))
 		return
 	case d.AccountID != "" && account != d.AccountID:
-		diags.AddError("Wrong account", fmt.Sprintf("%s belongs to account %s, and these credentials to account %s. Use the credentials of account %s.",
-			d.Object(), d.AccountID, account, d.AccountID))
+		diags.Append(connection.Error(doing, &spotpools.AccountError{Object: d.Object(), Pool: d.AccountID, Credentials: account}))
 		return
 	}
 	markets, err := reader.Markets(ctx, d.Region)
 	offers := markets.Offers
 	if why := markets.QuotaWarning(d.Region); !why.IsZero() && d.InstanceChargeType == core.Spot {
-		diags.AddWarning(doing, why.String())
+		diags.Append(problem.Warning(path.Empty(), reason.MarketDoubts(reason.Word(d.Region), reason.Paragraphs{why})))
 	}
 	refusal, refused := core.AsCloudError(err)
 	switch {
@@ -54,14 +54,14 @@ func (r *poolResource) checkMarket(ctx context.Context, was, d core.Declaration,
 		diags.Append(connection.Warning(doing, err))
 		return
 	case offers == nil || d.InstanceChargeType == core.Spot:
-		diags.AddAttributeError(path.Root("region"), fmt.Sprintf("Region %s cannot be used", d.Region), err.Error())
+		diags.Append(problem.Error(path.Root("region"), reason.RegionUnusable(reason.Word(d.Region), reason.Failure(err))))
 		return
 	}
 	assess(d, offers, diags)
 	if d.Budget != was.Budget || d.Maximum != was.Maximum || !slices.Equal(d.Offerings, was.Offerings) {
 		// If the size stays the same, the refresh has warned already.
-		if text := forecast(ctx, reader, d, offers); text != "" {
-			diags.AddAttributeWarning(path.Root("budget"), "Budget may be used up", text)
+		if why := forecast(ctx, reader, d, offers); !why.IsZero() {
+			diags.Append(problem.Warning(path.Root("budget"), why))
 		}
 	}
 }
@@ -82,43 +82,49 @@ func assess(d core.Declaration, offers []core.Offer, diags *diag.Diagnostics) {
 	byMarket := core.OffersByMarket(offers)
 	for n, o := range d.Offerings {
 		at := path.Root("offerings").AtListIndex(n)
+		zone, kind := reason.Word(o.AvailabilityZone), reason.Word(o.InstanceType)
 		offer, sold := byMarket[o.Market(d.InstanceChargeType)]
 		switch {
 		case o.AvailabilityZone == "" || o.InstanceType == "": // not known yet
 		case !slices.Contains(zones, o.AvailabilityZone):
-			diags.AddAttributeError(at.AtName("availability_zone"), "Unknown availability zone",
-				fmt.Sprintf("The region %s has no zone %q that sells instances%s. It has %s.", d.Region, o.AvailabilityZone,
-					didYouMean(o.AvailabilityZone, zones), strings.Join(zones, ", ")))
+			diags.Append(problem.Error(at.AtName("availability_zone"), unknownZone(d.Region, o.AvailabilityZone, zones)))
 		case !sold:
-			diags.AddAttributeWarning(at, "Offering is not sold",
-				fmt.Sprintf("%s does not sell %s as %s now%s: nothing can be launched there. The data source gpupool_spot_offers lists all offers.",
-					o.AvailabilityZone, o.InstanceType, d.InstanceChargeType, instead(o, d.InstanceChargeType, offers)))
+			diags.Append(problem.Warning(at, notSold(o, d.InstanceChargeType, offers)))
 		case offer.Stock == core.StockNone:
-			diags.AddAttributeWarning(at, "Offering is sold out",
-				fmt.Sprintf("%s in %s is sold out now: other offerings launch instead, or the pool waits.", o.InstanceType, o.AvailabilityZone))
+			diags.Append(problem.Warning(at, reason.OfferingSoldOut(kind, zone)))
 		case d.InstanceChargeType == core.Spot && o.SpotMaxPrice > 0 && offer.Price > o.SpotMaxPrice:
-			diags.AddAttributeWarning(at.AtName("spot_max_price"), "Market price is above spot_max_price",
-				fmt.Sprintf("%s in %s costs %s now, and spot_max_price is %s: nothing is launched there until the price falls.", o.InstanceType,
-					o.AvailabilityZone, d.Currency.Hourly(offer.Price), o.SpotMaxPrice))
+			why := reason.OfferingAbovePrice(kind, zone, d.Currency.Reason(offer.Price), core.Currency("").Reason(o.SpotMaxPrice))
+			diags.Append(problem.Warning(at.AtName("spot_max_price"), why))
 		}
 	}
 	if cost := estimate(d, offers, byMarket); d.MaxHourlyCost > 0 && cost > d.MaxHourlyCost {
-		diags.AddAttributeWarning(path.Root("max_hourly_cost"), "Estimated cost is above max_hourly_cost",
-			fmt.Sprintf("At present prices the minimum of %s costs about %s, and max_hourly_cost is %s: nothing "+
-				"launches above that cost.", instances(d.Minimum), d.Currency.Hourly(cost), d.MaxHourlyCost))
+		why := reason.PoolAboveCost(reason.Count(d.Minimum), d.Currency.Reason(cost), core.Currency("").Reason(d.MaxHourlyCost))
+		diags.Append(problem.Warning(path.Root("max_hourly_cost"), why))
 	}
 }
 
-// instead names the zones that sell an offering's type, or else the type of its zone that was
+// unknownZone names the zones of a region, and the one that was probably meant.
+func unknownZone(region, zone string, zones []string) reason.Reason {
+	if nearest := wording.Nearest(zone, zones); nearest != "" {
+		return reason.ZoneMisspelled(reason.Word(region), reason.NewForeign(zone), reason.Word(nearest), zones)
+	}
+	return reason.ZoneUnknown(reason.Word(region), reason.NewForeign(zone), zones)
+}
+
+// notSold names the zones that sell an offering's type, or else the type of its zone that was
 // probably meant.
-func instead(o core.Offering, charge core.ChargeType, offers []core.Offer) string {
+func notSold(o core.Offering, charge core.ChargeType, offers []core.Offer) reason.Reason {
+	zone, kind, chargeType := reason.Word(o.AvailabilityZone), reason.Word(o.InstanceType), reason.Word(charge)
 	sold := slices.DeleteFunc(slices.Clone(offers), func(of core.Offer) bool { return of.ChargeType != charge })
 	elsewhere := slices.DeleteFunc(slices.Clone(sold), func(of core.Offer) bool { return of.InstanceType != o.InstanceType })
 	if zones := namesOf(elsewhere, func(of core.Offer) string { return of.AvailabilityZone }); len(zones) > 0 {
-		return fmt.Sprintf(" (%s %s)", wording.Some(zones), wording.Plural(len(zones), "does", "do"))
+		return reason.OfferingElsewhere(zone, kind, chargeType, zones)
 	}
 	here := slices.DeleteFunc(sold, func(of core.Offer) bool { return of.AvailabilityZone != o.AvailabilityZone })
-	return didYouMean(o.InstanceType, namesOf(here, func(of core.Offer) string { return of.InstanceType }))
+	if nearest := wording.Nearest(o.InstanceType, namesOf(here, func(of core.Offer) string { return of.InstanceType })); nearest != "" {
+		return reason.OfferingMisspelled(zone, kind, chargeType, reason.Word(nearest))
+	}
+	return reason.OfferingNotSold(zone, kind, chargeType)
 }
 
 // namesOf returns the zones or types of offers, each once.
@@ -128,14 +134,6 @@ func namesOf(offers []core.Offer, name func(core.Offer) string) (names []string)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// didYouMean suggests the nearest of the existing names.
-func didYouMean(name string, names []string) string {
-	if nearest := wording.Nearest(name, names); nearest != "" {
-		return fmt.Sprintf(" (did you mean %q?)", nearest)
-	}
-	return ""
 }
 
 // estimate returns what the pool's minimum costs an hour, if an empty pool launched it at these
@@ -165,16 +163,10 @@ func (r *poolResource) checkImage(ctx context.Context, was, d core.Declaration, 
 	switch {
 	case err != nil:
 	case !kind.Found():
-		diags.AddAttributeWarning(path.Root("image_id"), "Image not found",
-			fmt.Sprintf("The account has no image %s in %s: launches are refused while it is missing.", d.ImageID, d.Region))
+		diags.Append(problem.Warning(path.Root("image_id"), reason.ImageMissing(reason.Word(d.ImageID), reason.Word(d.Region))))
+	case kind.NeedsKeys() && was.ImageID == d.ImageID && slices.Equal(was.KeyIDs, d.KeyIDs):
+		diags.Append(problem.Warning(path.Root("image_id"), reason.ImageNeedsKeys(reason.Word(d.ImageID))))
 	case kind.NeedsKeys():
-		const summary = "A public image needs key_ids"
-		detail := fmt.Sprintf("Without key_ids, instances keep the login of their image. Tencent Cloud allows that only for custom, shared and imported "+
-			"images, and %s is a public image. Set key_ids, or use a custom image.", d.ImageID)
-		if was.ImageID == d.ImageID && slices.Equal(was.KeyIDs, d.KeyIDs) {
-			diags.AddAttributeWarning(path.Root("image_id"), summary, detail)
-			return
-		}
-		diags.AddAttributeError(path.Root("image_id"), summary, detail)
+		diags.Append(problem.Error(path.Root("image_id"), reason.ImageNeedsKeys(reason.Word(d.ImageID))))
 	}
 }

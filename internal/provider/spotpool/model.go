@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/attribute"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -51,13 +52,13 @@ func (m *model) transfer(x *attribute.Transfer, d *core.Declaration) {
 }
 
 var (
-	price = attribute.Form[core.Price]{Parse: core.ParsePrice, Summary: "Not a price", Write: func(p core.Price) types.String {
+	price = attribute.Form[core.Price]{Parse: core.ParsePrice, Invalid: reason.NotAPrice, Write: func(p core.Price) types.String {
 		if p == 0 {
 			return types.StringNull()
 		}
 		return types.StringValue(p.String())
 	}}
-	duration = attribute.Form[core.Duration]{Parse: core.ParseDuration, Summary: "Not a duration", Write: func(d core.Duration) types.String {
+	duration = attribute.Form[core.Duration]{Parse: core.ParseDuration, Invalid: reason.NotADuration, Write: func(d core.Duration) types.String {
 		return types.StringValue(d.String())
 	}}
 )

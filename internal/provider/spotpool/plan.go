@@ -2,7 +2,6 @@ package spotpool
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -15,15 +14,14 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // protected refuses a plan that destroys a protected pool.
-func protected(m model, what string) diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root("deletion_protection"), "Spot pool is protected from deletion",
-		fmt.Sprintf("The plan would %s the spot pool %s/%s, which has deletion_protection. Set it to false and apply that first.", what, m.Region.ValueString(),
-			m.Name.ValueString()))
+func protected(m model, end ending) diag.Diagnostic {
+	pool := reason.Word(m.Region.ValueString() + "/" + m.Name.ValueString())
+	return problem.Error(path.Root("deletion_protection"), reason.DeletionProtected(end.verb, pool))
 }
 
 func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -33,7 +31,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 	if config.Region.IsNull() && r.Connection.Ready() {
 		region, err := r.Connection.Region(ctx)
 		if err != nil {
-			resp.Diagnostics.Append(connection.Error("Planning spot_pool/"+m.Name.ValueString(), err))
+			resp.Diagnostics.Append(connection.Error(reason.Planning(reason.Object("spot_pool/"+m.Name.ValueString())), err))
 			return
 		}
 		m.Region = types.StringValue(region)
@@ -70,7 +68,7 @@ func (r *poolResource) planCreate(ctx context.Context, req resource.ModifyPlanRe
 		r.checkImage(ctx, core.Declaration{}, d, &resp.Diagnostics)
 	}
 	if whole && !resp.Diagnostics.HasError() && !r.warnOfLaunches(ctx, d, &resp.Diagnostics) {
-		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
+		r.warnOfPlan(&resp.Diagnostics, m, p)
 	}
 }
 
@@ -95,7 +93,7 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	if replaces(m, prior, resp) {
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 		if !resp.Diagnostics.HasError() {
-			r.warnOfTermination(ctx, "Replacing", prior, req.Private, &resp.Diagnostics)
+			r.warnOfTermination(ctx, replacing, prior, req.Private, &resp.Diagnostics)
 		}
 		return
 	}
@@ -103,19 +101,19 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	resp.Diagnostics.Append(diags...)
 	seen, err := decodePrivateState(raw)
 	if err != nil {
-		resp.Diagnostics.AddError("Planning "+d.Object()+" failed", err.Error())
+		resp.Diagnostics.Append(connection.Error(reason.Planning(reason.Object(d.Object())), err))
 		return
 	}
 	whole := !changed || req.Config.Raw.IsFullyKnown()
 	var p preview
 	if whole && seen != nil {
 		if p = previewUpdate(was, d, seen); !seen.Recorded {
-			p.warnings = append(p.warnings, r.Connection.RecordsAgain("keeps its size or replaces reclaimed instances"))
+			p.warnings = append(p.warnings, reason.PoolUnrecorded(r.Connection.StoreName()))
 		}
 		timeout, unread := kit.TimeoutOf(m.Timeouts, "update", defaultTimeout)
 		resp.Diagnostics.Append(unread...)
 		p.waitForDrains(timeout)
-		r.Warn(&resp.Diagnostics, m, kit.Planned, p.warnings)
+		r.warnOfPlan(&resp.Diagnostics, m, p)
 	}
 	if !changed && len(p.actions) == 0 { // everything keeps its value
 		if proposed { // with other wording
@@ -134,16 +132,14 @@ func (r *poolResource) planUpdate(ctx context.Context, req resource.ModifyPlanRe
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	if whole && d.Minimum < was.Minimum && d.Maximum >= was.Maximum {
-		resp.Diagnostics.AddAttributeWarning(path.Root("minimum"), "Lowering minimum terminates no instances",
-			fmt.Sprintf("minimum changes from %d to %d, and maximum stays %d: instances are terminated only above maximum. Lower maximum, too, for fewer.",
-				was.Minimum, d.Minimum, d.Maximum))
+		resp.Diagnostics.Append(problem.Warning(path.Root("minimum"),
+			reason.LowersMinimum(reason.Count(was.Minimum), reason.Count(d.Minimum), reason.Count(d.Maximum))))
 	}
 	if whole && seen != nil {
 		warnOfBase(was, d, seen.Instances, &resp.Diagnostics)
 	}
 	if before, after := prior.Currency.ValueString(), m.Currency.ValueString(); before != "" && after != "" && after != before {
-		resp.Diagnostics.AddAttributeWarning(path.Root("currency"), "Prices change their currency",
-			fmt.Sprintf("max_hourly_cost and spot_max_price are in %s until now, and in %s from this apply on: change their values, too.", before, after))
+		resp.Diagnostics.Append(problem.Warning(path.Root("currency"), reason.ChangesCurrency(reason.Word(before), reason.Word(after))))
 	}
 	if whole && d.Budget != was.Budget {
 		r.checkGate(ctx, d, &resp.Diagnostics)
@@ -165,14 +161,12 @@ func warnOfBase(was, d core.Declaration, instances []core.Instance, diags *diag.
 	if d.OnDemandBase >= was.OnDemandBase || d.InstanceChargeType != core.Spot || d.Maximum < was.Maximum || extra <= 0 {
 		return
 	}
-	text := fmt.Sprintf("on_demand_base changes from %d to %d. %s above it ", was.OnDemandBase, d.OnDemandBase, wording.Count(extra, "on-demand instance"))
+	lowers := reason.LowersBase
 	if d.OnDemandFallback != nil {
-		text += wording.Are(extra) + " replaced once an offering has spot instances, since the pool has on_demand_fallback."
-	} else {
-		text += fmt.Sprintf("%s until the pool is above maximum or has a surplus. To replace %s with spot instances, set on_demand_fallback.",
-			wording.Plural(extra, "stays", "stay"), wording.Plural(extra, "it", "them"))
+		lowers = reason.LowersBaseReplacing
 	}
-	diags.AddAttributeWarning(path.Root("on_demand_base"), "Lowering on_demand_base terminates no instances", text)
+	why := lowers(reason.Count(was.OnDemandBase), reason.Count(d.OnDemandBase), reason.Count(extra))
+	diags.Append(problem.Warning(path.Root("on_demand_base"), why))
 }
 
 // currency returns the currency of the connection, with which an apply records the pool; otherwise
@@ -218,7 +212,7 @@ func replaces(m, prior model, resp *resource.ModifyPlanResponse) bool {
 		return false
 	}
 	if prior.DeletionProtection.ValueBool() {
-		resp.Diagnostics.Append(protected(prior, "replace"))
+		resp.Diagnostics.Append(protected(prior, replacing))
 	}
 	return true
 }

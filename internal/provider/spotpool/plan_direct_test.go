@@ -347,12 +347,12 @@ func TestUnknownQuotaIsAWarning(t *testing.T) {
 	}
 	s := serve(t, w)
 	p := s.Plan(nil, train(providertest.Values{"max_hourly_cost": "40"}))
-	contains(t, p.Diagnostics, "WARNING", "the spot quota of ap-singapore is unknown: DescribeAccountQuota: UnsupportedOperation")
+	contains(t, p.Diagnostics, "WARNING", "The spot quota of ap-singapore is unknown: DescribeAccountQuota: UnsupportedOperation")
 	o, _ := s.Apply(p)
 	if n := len(w.Pool("train")); n != 2 {
 		t.Errorf("the pool has %d instances", n)
 	}
 	o, diags := s.Read(o)
-	contains(t, diags, "WARNING", "the spot quota of ap-singapore is unknown: ")
+	contains(t, diags, "WARNING", "The spot quota of ap-singapore is unknown: ")
 	s.Destroy(o)
 }

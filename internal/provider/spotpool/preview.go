@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/fleet"
@@ -16,7 +17,9 @@ import (
 type preview struct {
 	actions  []string
 	drains   int // among the actions
-	warnings []string
+	warnings reason.Reasons
+	short    reason.Reason // how far the pool is below its minimum, and why; zero if it is not
+	cause    reason.Word   // of short
 }
 
 // waitForDrains adds the wait of an update for its drains.
@@ -59,7 +62,7 @@ func launchCounts(decisions []core.Decision, budget string) []string {
 		if charge == core.OnDemand {
 			kind = "on-demand"
 		}
-		what := strings.Replace(instances(counts[charge]), " ", " "+kind+" ", 1)
+		what := strings.Replace(wording.Count(counts[charge], "instance"), " ", " "+kind+" ", 1)
 		actions[n] = fmt.Sprintf("launch %s: %s; the offering is chosen at apply", what, reasons[charge])
 		if budget != "" {
 			actions[n] += ifAllowed(budget)
@@ -157,7 +160,7 @@ func instanceDecisions(decisions []core.Decision) []core.Decision {
 // previewOf describes a plan. Its launches depend on the budget unobserved, whose status was
 // not observed, if there is one.
 func previewOf(plan decide.Plan, unobserved string) preview {
-	p := preview{actions: make([]string, len(plan.Decisions)), warnings: plan.Warnings.Texts()}
+	p := preview{actions: make([]string, len(plan.Decisions)), warnings: slices.Clone(plan.Warnings)}
 	launches := 0
 	for n, decision := range plan.Decisions {
 		p.actions[n] = decision.String()
@@ -173,26 +176,23 @@ func previewOf(plan decide.Plan, unobserved string) preview {
 	}
 	for _, why := range plan.Short {
 		if why.Code == core.BecauseSurplus {
-			p.warnings = append(p.warnings, why.String())
+			p.warnings = append(p.warnings, why.Sentence())
 		}
 	}
-	if plan.Refusal != "" {
+	if !plan.Refusal.IsZero() {
 		p.warnings = append(p.warnings, plan.Refusal)
 	}
 	if missing := plan.Shortfall - launches; missing > 0 {
-		p.warnings = append(p.warnings, shortfall(plan, launches))
+		p.short, p.cause = shortfall(plan, launches), plan.Short.Cause()
 	}
 	return p
 }
 
 // shortfall says why the pool stays below its minimum.
-func shortfall(plan decide.Plan, launches int) string {
-	text := fmt.Sprintf("Its capacity is %d and its minimum %d, and nothing can be launched now:", plan.Capacity, plan.Minimum)
+func shortfall(plan decide.Plan, launches int) reason.Reason {
+	capacity, minimum, why := reason.Count(plan.Capacity), reason.Count(plan.Minimum), reason.Lines(plan.Short.Brief())
 	if launches > 0 {
-		text = fmt.Sprintf("Its capacity is %d and its minimum %d, and only %d can be launched now:", plan.Capacity, plan.Minimum, launches)
+		return reason.ShorterInPlan(capacity, minimum, reason.Count(launches), why)
 	}
-	for _, why := range plan.Short.Brief() {
-		text += "\n- " + why
-	}
-	return text + "\nThe next plan or gpupool reconcile checks again."
+	return reason.ShortInPlan(capacity, minimum, why)
 }

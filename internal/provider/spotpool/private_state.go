@@ -128,7 +128,7 @@ func privateKeys(pool spotpools.State, values stateValues) (map[string][]byte, e
 		return nil, fmt.Errorf("encode the observation of %s: %w", pool.Declaration.Object(), err)
 	}
 	next := previewUpdate(pool.Declaration, pool.Declaration, &s)
-	idle := len(next.actions)+len(next.warnings) == 0 && !pool.Deleting
+	idle := len(next.actions)+len(next.warnings) == 0 && next.short.IsZero() && !pool.Deleting
 	return map[string][]byte{privateKey: data, shortcut.IdleKey: []byte(strconv.FormatBool(idle))}, nil
 }
 

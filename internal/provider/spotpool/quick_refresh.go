@@ -23,7 +23,7 @@ func QuickRefresh(ctx context.Context, c *connection.Connection, private map[str
 	pool, err := view(ctx, c, core.Declaration{
 		Region: now.Region, Name: now.Name, UID: now.UID, AccountID: now.AccountID, Generation: now.Generation,
 	})
-	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.Warnings) > 0 || pool.Declaration.Generation != now.Generation ||
+	if err != nil || pool.Destroyed || !pool.Recorded || len(pool.AllWarnings()) > 0 || pool.Declaration.Generation != now.Generation ||
 		pool.Declaration.Currency != now.Currency { // which is not a part of the generation
 		return shortcut.Refreshed{}, false
 	}

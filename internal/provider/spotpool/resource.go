@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/shortcut"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
@@ -45,7 +48,7 @@ const (
 type flow interface {
 	Create(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
 	Update(ctx context.Context, d core.Declaration, wait time.Duration) (spotpools.State, error)
-	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (warnings []string, err error)
+	Delete(ctx context.Context, d core.Declaration, wait time.Duration) (warnings reason.Reasons, err error)
 }
 
 // NewResource returns the resource gpupool_spot_pool.
@@ -67,8 +70,8 @@ func NewResource() resource.Resource {
 		Delete: func(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (diag.Diagnostics, error) {
 			warnings, err := f.Delete(ctx, d, wait)
 			var diags diag.Diagnostics
-			for _, text := range warnings {
-				diags.AddWarning("Destroying "+d.Object(), text)
+			if len(warnings) > 0 {
+				diags.Append(problem.Warning(path.Empty(), reason.LeftByDestroy(reason.Object(d.Object()), reason.Paragraphs(warnings))))
 			}
 			return diags, err
 		},
@@ -81,7 +84,7 @@ func NewResource() resource.Resource {
 		// nodes may be removed if their cluster is gone for good.
 		UpdatesDeleting: func(m, prior model) bool { return m.Nodes.IsNull() && !prior.Nodes.IsNull() },
 		Refresh:         refresh, Filled: model.filled, Keep: keep,
-		Warnings: func(s spotpools.State) []string { return s.Warnings },
+		Warn: r.warn,
 	}
 	return r
 }
@@ -122,9 +125,9 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 	if err != nil || state.Destroyed {
 		return state, err
 	}
-	for _, text := range []string{undeclaredBudget(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
-		if text != "" {
-			state.Warnings = append(state.Warnings, text)
+	for _, why := range []reason.Reason{undeclaredBudget(ctx, reader, state), forecast(ctx, reader, state.Declaration, state.Observation.Offers)} {
+		if !why.IsZero() {
+			state.Warnings = append(state.Warnings, why)
 		}
 	}
 	return state, nil
@@ -134,7 +137,7 @@ func view(ctx context.Context, c *connection.Connection, d core.Declaration) (sp
 func keep(ctx context.Context, m model, state spotpools.State, private connection.PrivateWriter) (diags diag.Diagnostics) {
 	keys, err := privateKeys(state, valuesOf(m))
 	if err != nil {
-		diags.AddError("Cannot write the private state", err.Error())
+		diags.Append(problem.Error(path.Empty(), reason.PrivateStateUnwritten(reason.Failure(err))))
 	}
 	for key, value := range keys {
 		diags.Append(private.SetKey(ctx, key, value)...)

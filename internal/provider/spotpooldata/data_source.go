@@ -12,6 +12,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -33,15 +34,13 @@ func (s *poolDataSource) Read(ctx context.Context, req datasource.ReadRequest, r
 	}
 	state, err := s.observe(ctx, m.Region.ValueString(), m.Name.ValueString())
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading the spot pool "+m.Name.ValueString(), err))
+		resp.Diagnostics.Append(connection.Error(reason.Reading(reason.Object("spot_pool/"+m.Name.ValueString())), err))
 		return
 	}
 	if !state.Recorded {
 		resp.Diagnostics.Append(s.Connection.LostStore()...)
 	}
-	for _, text := range state.Warnings {
-		resp.Diagnostics.AddWarning("Spot pool "+state.Declaration.Key(), text)
-	}
+	kit.Warn(&resp.Diagnostics, reason.ObjectObserved, state.Declaration.Object(), state.AllWarnings())
 	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
 }
 

@@ -2,16 +2,18 @@ package stockpool
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 )
 
@@ -40,12 +42,12 @@ func (r *stockResource) imported(ctx context.Context, req resource.ImportStateRe
 		return m
 	}
 	if !isName(namespace, name) {
-		diags.AddError("Malformed import ID", fmt.Sprintf("%q is not the ID of a stock pool: use NAMESPACE/NAME, such as \"default/pool-g1\".", req.ID))
+		diags.Append(problem.Error(path.Empty(), reason.MalformedStockPool(reason.NewForeign(req.ID))))
 		return m
 	}
 	d, err := r.find(ctx, namespace, name)
 	if err != nil {
-		diags.Append(connection.Error("Importing stock_pool/"+namespace+"/"+name, err))
+		diags.Append(connection.Error(reason.Importing(reason.Object("stock_pool/"+namespace+"/"+name)), err))
 	}
 	return model{Record: kit.NewRecord()}.declared(d)
 }

@@ -3,7 +3,6 @@ package stockpool
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -11,11 +10,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 func (r *stockResource) planCreate(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
@@ -66,19 +66,15 @@ func (r *stockResource) planUpdate(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	d := m.declaration()
-	switch {
+	switch pool := reason.Word(d.Key()); {
 	case prior.UID.IsNull():
-		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" is taken over",
-			"gpupool did not create it. Applying this plan changes it as shown, and replaces its pods. Fields without an argument stay as they are.")
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.DeploymentTakenOver(pool)))
 	case string(unfinished) == "true":
-		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not created yet",
-			"Its creation was interrupted, so gpupool reconcile does not manage it yet. Applying this plan finishes it.")
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.StockPoolUnfinished(pool)))
 	case adopted:
-		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is taken over",
-			"It was requested through the API, and a run deletes it when it expires. Applying this plan removes its owner and its expiry.")
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.StockPoolTakenOver(pool)))
 	case lost:
-		resp.Diagnostics.AddWarning("Stock pool "+d.Key()+" is not recorded",
-			r.Connection.RecordsAgain("keeps it in sync"))
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.StockPoolUnrecorded(pool, r.Connection.StoreName())))
 	}
 	warnOfDoubts(d, &resp.Diagnostics)
 	was := prior.declaration()
@@ -99,7 +95,7 @@ func (r *stockResource) planReplacement(ctx context.Context, m, prior model, res
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 	was := prior.declaration()
 	state, err := r.viewNow(ctx, was)
-	warnOfEnd("Replacing", was, state, err, &resp.Diagnostics)
+	warnOfEnd(replacing, was, state, err, &resp.Diagnostics)
 }
 
 // declares reports whether both declare the same, as far as values are known.
@@ -123,19 +119,18 @@ func (r *stockResource) refuse(ctx context.Context, d core.Declaration, diags *d
 	var covered *stockpools.NotCoveredError
 	var exists *record.ExistsError
 	var undeclared *record.UndeclaredError
-	switch {
+	switch doing := reason.Planning(reason.Object(d.Object())); {
 	case errors.As(err, &exists):
-		diags.AddWarning("Stock pool "+d.Key()+" exists already", "If this plan replaces it, it is destroyed first."+r.recordedEnd(ctx, d)+" Otherwise, "+
-			"an apply is refused: "+exists.Error()+".")
+		diags.Append(problem.Warning(path.Empty(), reason.StockPoolTaken(reason.Word(d.Key()), reason.Foreign(exists.Error()), r.recordedEnd(ctx, d))))
 	case errors.As(err, &missing):
-		diags.Append(connection.Warning("Planning "+d.Object(), err))
+		diags.Append(connection.Warning(doing, err))
 	case errors.As(err, &undeclared):
-		diags.AddAttributeWarning(path.Root("budget"), "Budget "+d.Budget+" is not declared yet",
-			"The stock pool has no pods until the budget is declared and gpupool reconcile has evaluated it: "+undeclared.Error()+". "+record.DeclaredTogether)
+		diags.Append(problem.Warning(path.Root("budget"), reason.StockBudgetUndeclared(reason.Word(d.Budget), reason.Failure(undeclared),
+			reason.Paragraphs{reason.DeclaredTogether()})))
 	case errors.As(err, &covered):
-		diags.AddAttributeError(path.Root("budget"), "Budget does not cover the stock pool", err.Error()+".")
+		diags.Append(problem.Error(path.Root("budget"), reason.StockBudgetUncovering(reason.Failure(err))))
 	case err != nil:
-		diags.Append(connection.Error("Planning "+d.Object(), err))
+		diags.Append(connection.Error(doing, err))
 	}
 }
 
@@ -147,24 +142,22 @@ func (r *stockResource) warnOfUse(ctx context.Context, was, d core.Declaration, 
 	if err != nil || state.Status.Phase == "" {
 		return
 	}
-	if summary, detail := endsUse(was, d, state.Status, state.Replacement); summary != "" {
-		diags.AddWarning("Stock pool "+d.Key()+" "+summary, detail)
+	if why := endsUse(was, d, state.Status, state.Replacement); !why.IsZero() {
+		diags.Append(problem.Warning(path.Empty(), why))
 	}
 }
 
 // endsUse describes which pods in use a changed declaration deletes, and how a change replaces
-// pods; empty if it deletes none.
-func endsUse(was, d core.Declaration, s decide.Status, replacement string) (summary, detail string) {
-	used := s.Allocated
-	switch to := d.DesiredReplicas(used); {
+// pods; zero if it deletes none.
+func endsUse(was, d core.Declaration, s decide.Status, replacement reason.Reason) reason.Reason {
+	pool, used, to := reason.Word(d.Key()), s.Allocated, d.DesiredReplicas(s.Allocated)
+	switch {
 	case was.Hash(core.Container) != d.Hash(core.Container) && s.Replicas > 0:
-		return "replaces its pods", fmt.Sprintf("The pod template changes: %s replaced, %s, %d in use.",
-			wording.Plural(s.Replicas, "its only pod is", fmt.Sprintf("all %d pods are", s.Replicas)), replacement, used)
+		return reason.StockReplacesPods(pool, reason.Count(s.Replicas), reason.Clauses{replacement}, reason.Count(used))
 	case to < used:
-		return "deletes pods in use", fmt.Sprintf("%d are in use, and %d stay.", used, to)
+		return reason.StockDeletesUsed(pool, reason.Count(used), reason.Count(to))
 	case to < s.Fewest:
-		return "deletes pods in use", fmt.Sprintf("%d are in use, and %d stay. Kubernetes first deletes pods that are pending or not ready, and "+
-			"spreads a scale-down over old and new pods during a rollout. To keep all pods in use, at least %d must stay.", used, to, s.Fewest)
+		return reason.StockMayDelete(pool, reason.Count(used), reason.Count(to), reason.Count(s.Fewest))
 	}
-	return "", ""
+	return reason.Reason{}
 }

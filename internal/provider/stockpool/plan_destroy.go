@@ -2,18 +2,18 @@ package stockpool
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
-	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // planDestroy names the pods in use that are deleted with a pool. It refuses to destroy a pool
@@ -27,10 +27,10 @@ func (r *stockResource) planDestroy(ctx context.Context, req resource.ModifyPlan
 	d := m.declaration()
 	state, err := r.viewNow(ctx, d)
 	if err == nil && r.Kind.Found(state) == (kit.Found{}) {
-		resp.Diagnostics.Append(connection.Error("Planning "+d.Object(), r.ErrLost(ctx, d, req.Private)))
+		resp.Diagnostics.Append(connection.Error(reason.Planning(reason.Object(d.Object())), r.ErrLost(ctx, d, req.Private)))
 		return
 	}
-	warnOfEnd("Destroying", d, state, err, &resp.Diagnostics)
+	warnOfEnd(destroying, d, state, err, &resp.Diagnostics)
 }
 
 // viewNow returns the pool as it is now. No plan may depend on it.
@@ -41,57 +41,69 @@ func (r *stockResource) viewNow(ctx context.Context, d core.Declaration) (stockp
 	return r.view(ctx, d)
 }
 
+// These are what ends the pods.
+const (
+	destroying reason.Word = "destroying"
+	replacing  reason.Word = "replacing"
+)
+
 // warnOfEnd warns of the pods that are deleted with a pool, or that they are unknown.
-func warnOfEnd(doing string, d core.Declaration, state stockpools.State, err error, diags *diag.Diagnostics) {
+func warnOfEnd(doing reason.Word, d core.Declaration, state stockpools.State, err error, diags *diag.Diagnostics) {
+	pool := reason.Word(d.Key())
 	if err != nil {
-		diags.AddWarning("Stock pool "+d.Key()+": its pods are unknown",
-			fmt.Sprintf("%s it deletes its pods, unless the record has on_destroy = %q: %s.", doing, core.DestroyRetain, err))
+		diags.Append(problem.Warning(path.Empty(), reason.StockPodsUnknown(pool, doing, reason.Word(core.DestroyRetain), reason.Failure(err))))
 		return
 	}
-	if summary, detail := podsEnd(doing, state); summary != "" {
-		diags.AddWarning("Stock pool "+d.Key()+": "+summary, detail)
+	all, used := podsOf(state)
+	switch details := podsEnd(doing, state); {
+	case len(details) == 0:
+	case len(used) > 0:
+		diags.Append(problem.Warning(path.Empty(), reason.StockUsedDeleted(pool, all, reason.Count(len(used)), details)))
+	default:
+		diags.Append(problem.Warning(path.Empty(), reason.StockPodsDeleted(pool, all, details)))
 	}
 }
 
 // recordedEnd describes the pods that are deleted if the recorded pool of this name is
 // replaced. Terraform plans only the creation.
-func (r *stockResource) recordedEnd(ctx context.Context, d core.Declaration) string {
+func (r *stockResource) recordedEnd(ctx context.Context, d core.Declaration) reason.Paragraphs {
 	recorded, err := r.find(ctx, d.Namespace, d.Name)
 	if err == nil {
 		var state stockpools.State
 		if state, err = r.view(ctx, recorded); err == nil {
-			_, detail := podsEnd(" Replacing", state)
-			return detail
+			return podsEnd(replacing, state)
 		}
 	}
-	return fmt.Sprintf(" The deleted pods are unknown: %s.", err)
+	return reason.Paragraphs{reason.DeletedPodsUnknown(reason.Failure(err))}
 }
 
-// podsEnd describes the pods that are deleted with a pool, those in use by name; empty if there
-// are none.
-func podsEnd(doing string, state stockpools.State) (summary, detail string) {
-	if state.Destroyed || state.Declaration.WithDefaults().OnDestroy == core.DestroyRetain {
-		return "", ""
-	}
-	pods, used := 0, []string{}
+// podsOf counts the pods of a pool, and names those in use.
+func podsOf(state stockpools.State) (all reason.Count, used reason.Names) {
 	for _, p := range state.Pods {
 		if p.CountsAs != decide.CountsNothing {
-			pods++
+			all++
 		}
 		if p.CountsAs == decide.CountsInUse {
 			used = append(used, p.Pod)
 		}
 	}
-	all := wording.Count(pods, "pod")
-	switch {
-	case pods == 0:
-		return "", ""
-	case state.Declaration.AllocatedSelector == "":
-		return all + " to be deleted", fmt.Sprintf("%s it deletes %s. Whether they are in use is unknown: it has no allocated_selector.", doing, all)
-	case len(used) == 0:
-		return all + " to be deleted", fmt.Sprintf("%s it deletes %s, none of them in use.", doing, all)
-	default:
-		return fmt.Sprintf("%s to be deleted, %d in use", all, len(used)),
-			fmt.Sprintf("%s it deletes %s, %d of them in use: %s.", doing, all, len(used), strings.Join(used, ", "))
+	if state.Declaration.AllocatedSelector == "" {
+		used = nil
 	}
+	return all, used
+}
+
+// podsEnd describes the pods that are deleted with a pool, those in use by name; nil if there
+// are none.
+func podsEnd(doing reason.Word, state stockpools.State) reason.Paragraphs {
+	all, used := podsOf(state)
+	switch {
+	case all == 0, state.Destroyed, state.Declaration.WithDefaults().OnDestroy == core.DestroyRetain:
+		return nil
+	case state.Declaration.AllocatedSelector == "":
+		return reason.Paragraphs{reason.DeletesUnknownPods(doing, all)}
+	case len(used) == 0:
+		return reason.Paragraphs{reason.DeletesPods(doing, all)}
+	}
+	return reason.Paragraphs{reason.DeletesUsedPods(doing, all, reason.Count(len(used)), used)}
 }

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/stockpool/drift"
@@ -37,7 +40,7 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 		"fewer, and one is not ready":   {total(6), total(5), ill, "at least 6 must stay"},
 		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 are in use, and 5 stay."},
 		"another image": {
-			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all 6 pods are replaced, a few at a time, 4 in use.",
+			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all its pods are replaced, a few at a time. 4 of 6 pods are in use.",
 		},
 		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, decide.Status{}, ""},
 	} {
@@ -46,8 +49,9 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 			was, d := core.Declaration{Image: "runtime:1"}.WithDefaults(), core.Declaration{Image: "runtime:1"}.WithDefaults()
 			c.was(&was)
 			c.is(&d)
-			_, says := endsUse(was, d, c.status, drift.Replacement(nil))
-			if (says == "") != (c.says == "") || !strings.Contains(says, c.says) {
+			why := endsUse(was, d, c.status, drift.Replacement(nil))
+			says := problem.Warning(path.Empty(), why).Detail()
+			if why.IsZero() != (c.says == "") || !strings.Contains(says, c.says) {
 				t.Errorf("it warns %q, want %q", says, c.says)
 			}
 		})

@@ -7,14 +7,15 @@ package stockpool
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
+	"github.com/gpupool/terraform-provider-gpupool/internal/provider/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	core "github.com/gpupool/terraform-provider-gpupool/internal/stockpool"
@@ -82,7 +83,9 @@ func NewResource() resource.Resource {
 			return m, nil
 		},
 		Filled: func(m, _ model, s stockpools.State) model { return m.filled(s.Declaration) }, Keep: keep,
-		Warnings: warnings,
+		Warn: func(diags *diag.Diagnostics, m model, at kit.Moment, s stockpools.State) {
+			r.Warn(diags, m, at, warnings(s))
+		},
 	}
 	return r
 }
@@ -112,7 +115,7 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 	var m model
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if d := m.declaration(); d.UID == "" && !resp.Diagnostics.HasError() {
-		resp.Diagnostics.AddWarning("Deployment "+d.Key()+" was left", "It was imported, and no apply took it over, so gpupool does not delete it.")
+		resp.Diagnostics.Append(problem.Warning(path.Empty(), reason.DeploymentWasLeft(reason.Word(d.Key()))))
 		return
 	}
 	r.Resource.Delete(ctx, req, resp)
@@ -121,7 +124,7 @@ func (r *stockResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 func remove(ctx context.Context, f flow, d core.Declaration, wait time.Duration) (left diag.Diagnostics, err error) {
 	notices, err := f.Delete(ctx, d, time.Duration(float64(wait)*settleAtMost))
 	if len(notices) > 0 {
-		left.AddWarning("Stock pool "+d.Key()+" left objects", strings.Join(notices.Texts(), "; "))
+		left.Append(problem.Warning(path.Empty(), reason.StockPoolLeft(reason.Word(d.Key()), reason.Paragraphs(notices))))
 	}
 	return left, err
 }
@@ -136,11 +139,11 @@ func keep(ctx context.Context, _ model, state stockpools.State, private connecti
 	return diags
 }
 
-func warnings(state stockpools.State) (texts []string) {
+func warnings(state stockpools.State) (list reason.Reasons) {
 	for _, of := range state.Decisions {
 		if state.Recorded {
-			texts = append(texts, "It is out of sync: an apply or the next gpupool reconcile would "+of.String()+".")
+			list = append(list, reason.StockOutOfSync(reason.Text(of.Summary()), of.Reasons))
 		}
 	}
-	return append(texts, state.Warnings.Texts()...)
+	return append(list, state.Warnings...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/connection"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/kit"
 	"github.com/gpupool/terraform-provider-gpupool/internal/provider/values"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 )
 
@@ -69,12 +70,10 @@ func (s *stockDataSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	key := m.Namespace.ValueString() + "/" + m.Name.ValueString()
 	state, err := s.look(ctx, m.Namespace.ValueString(), m.Name.ValueString())
 	if err != nil {
-		resp.Diagnostics.Append(connection.Error("Reading the stock pool "+key, err))
+		resp.Diagnostics.Append(connection.Error(reason.Reading(reason.Object("stock_pool/"+key)), err))
 		return
 	}
-	for _, text := range state.Warnings.Texts() {
-		resp.Diagnostics.AddWarning("Stock pool "+key, text)
-	}
+	kit.Warn(&resp.Diagnostics, reason.ObjectObserved, "stock_pool/"+key, state.Warnings)
 	resp.Diagnostics.Append(resp.State.Set(ctx, newModel(state))...)
 }
 

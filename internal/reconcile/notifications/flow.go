@@ -36,7 +36,7 @@ type State struct {
 	Recorded, Destroyed, Deleting bool
 	// Journal has its deliveries; nil if it is unknown.
 	Journal  *notification.Journal
-	Warnings []string
+	Warnings reason.Reasons
 }
 
 func (f *Flow) now() time.Time { return f.Clock().UTC().Truncate(time.Second) }
@@ -206,16 +206,16 @@ func (f *Flow) View(ctx context.Context, d notification.Declaration) (State, err
 		state.Recorded, state.Declaration = true, r.Value.Declaration
 	}
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
-		state.Warnings = append(state.Warnings, f.records().Unfinished(state.Declaration))
+		state.Warnings = append(state.Warnings, f.records().DeletionUnfinished(state.Declaration))
 	}
 	j, err := f.journal(ctx, state.Declaration.UID)
 	switch {
 	case err != nil:
-		state.Warnings = append(state.Warnings, err.Error())
+		state.Warnings = append(state.Warnings, reason.Explain(err))
 	case j.Exists():
 		state.Journal = &j.Value
 		if d := describe(state.Declaration, &j.Value); d.Failure != nil {
-			state.Warnings = append(state.Warnings, d.Reason().String())
+			state.Warnings = append(state.Warnings, d.Reason())
 		}
 	}
 	return state, nil

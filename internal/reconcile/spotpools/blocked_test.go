@@ -31,7 +31,7 @@ func (w *world) mustApply(d spotpool.Declaration, wait time.Duration) (spotpool.
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return state.Declaration, state.Warnings
+	return state.Declaration, state.AllWarnings().Texts()
 }
 
 func (w *world) cordoned() (names []string) {

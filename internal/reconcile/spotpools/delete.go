@@ -28,7 +28,7 @@ type deletion struct{ *Flow }
 // tags, and waits until an observation under the pool's lock shows none. Then it removes the
 // record. The record's declaration decides, not the state's. The next destroy or run resumes a
 // deletion that was killed. The warnings name what the pool leaves behind.
-func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) (warnings []string, err error) {
+func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Duration) (warnings reason.Reasons, err error) {
 	defer f.report(ctx)
 	deadline := time.Now().Add(wait)
 	gone := false
@@ -45,7 +45,7 @@ func (f *Flow) Delete(ctx context.Context, d spotpool.Declaration, wait time.Dur
 		return nil, err
 	}
 	p, err := deletion{f}.terminateAndRemove(ctx, d, deadline, true)
-	return p.leftovers().Texts(), err
+	return p.leftovers(), err
 }
 
 // retry calls do until it succeeds, fails for good, or the deadline passes.
@@ -120,7 +120,7 @@ func (x deletion) terminateAndRemove(ctx context.Context, d spotpool.Declaration
 		return x.records().Locked(ctx, d, func(ctx context.Context) error { return x.emptyPool(ctx, d, p) })
 	})
 	if err != nil && context.Cause(ctx) != nil {
-		err = errors.Join(err, context.Cause(ctx))
+		err = &endedError{error: err, cause: context.Cause(ctx)}
 	}
 	if err == nil {
 		return p, nil
@@ -133,6 +133,15 @@ func (x deletion) terminateAndRemove(ctx context.Context, d spotpool.Declaration
 	}
 	return p, fmt.Errorf("%s is not destroyed yet: %w. Run terraform destroy again, or gpupool reconcile", d.Object(), err)
 }
+
+// endedError is an error after the end of its context, which it does not print.
+type endedError struct {
+	error
+	cause error
+}
+
+// Unwrap returns the error, and why its context ended.
+func (e *endedError) Unwrap() []error { return []error{e.error, e.cause} }
 
 // leftovers warns of what a deletion leaves in the cluster.
 func (p *pass) leftovers() reason.Reasons {

@@ -65,7 +65,7 @@ func TestARefreshOfAKilledDeletionPlansNoLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(state.Plan.Decisions) > 0 || len(state.Warnings) == 0 {
+	if len(state.Plan.Decisions) > 0 || len(state.AllWarnings()) == 0 {
 		t.Errorf("decisions %v, warnings %v", state.Plan.Decisions, state.Warnings)
 	}
 }

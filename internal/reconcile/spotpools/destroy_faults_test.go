@@ -167,7 +167,7 @@ func TestMachinesOfATombstone(t *testing.T) {
 		t.Errorf("the run warns %q, want it to name %s", report.Warnings, ids[0])
 	}
 	state, err := w.Pools(nil).View(context.Background(), d)
-	if err != nil || state.Destroyed || len(state.Warnings) == 0 {
+	if err != nil || state.Destroyed || len(state.AllWarnings()) == 0 {
 		t.Errorf("a refresh takes it for destroyed (%t, %q, %v)", state.Destroyed, state.Warnings, err)
 	}
 	var exists *record.ExistsError

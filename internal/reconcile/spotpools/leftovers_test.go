@@ -53,7 +53,7 @@ func TestADestroyLeavesNodesOfOtherMachines(t *testing.T) {
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			return warnings
+			return warnings.Texts()
 		},
 		"reconcile": func(w *world, d spotpool.Declaration) []string {
 			w.killDeletionAt(d, "Write tombstones", true)

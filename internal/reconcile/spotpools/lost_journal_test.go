@@ -25,7 +25,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return state.Warnings
+		return state.AllWarnings().Texts()
 	}
 	run := func(w *world, _ spotpool.Declaration) []string {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestALostJournalLaunchesNothingTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return state.Plan.Short.Brief()
+		return state.Plan.Short.Brief().Texts()
 	}
 	for name, steps := range map[string][]func(*world, spotpool.Declaration) []string{
 		"apply": {observed, apply, observed, apply}, "reconcile": {run, run}, "both": {run, apply, run},
@@ -145,7 +145,7 @@ func TestACreationWhoseJournalIsLostWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(state.Warnings) == 0 || !contains(state.Warnings[0], "nothing is launched until") {
+	if len(state.AllWarnings()) == 0 || !contains(state.AllWarnings()[0].String(), "nothing is launched until") {
 		t.Errorf("it warns of %q", state.Warnings)
 	}
 	w.Step(11 * time.Minute)

@@ -48,7 +48,7 @@ func TestLaunchesGoOnWithoutTheCluster(t *testing.T) {
 	}
 	d.Minimum, d.Maximum, d.Generation = 4, 4, d.Generation+1
 	state, err := w.Pools(nil).Update(context.Background(), d, 0)
-	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "connection refused") {
+	if err != nil || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "connection refused") {
 		t.Errorf("the update says %v, and warns of %q", err, state.Warnings)
 	}
 	report := w.mustRun(reconcile.RunOptions{Wait: true, WaitTimeout: reconciletest.LongWait})
@@ -108,7 +108,7 @@ func TestADestroyThatLostItsClusterCanGoOn(t *testing.T) {
 	w.Verify(2)
 	d.Nodes = nil
 	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
-	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "was begun and not finished") {
+	if err != nil || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "was begun and not finished") {
 		t.Fatalf("the update without nodes says %v, and warns of %q", err, state.Warnings)
 	}
 	w.Verify(2)
@@ -323,7 +323,7 @@ func TestEndsDoNotWaitForACount(t *testing.T) {
 	w.Cluster.Failing["GPUPods"] = errors.New("pods is forbidden")
 	d.Minimum, d.Maximum = 1, 1
 	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
-	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "pods is forbidden") {
+	if err != nil || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "pods is forbidden") {
 		t.Errorf("the update says %v, and warns of %q", err, state.Warnings)
 	}
 	w.Verify(1)

@@ -29,7 +29,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 			return state, nil
 		}
 		destroyed := reason.Instant{Time: tombstone.Value.DestroyedAt.UTC()}
-		state.Warnings = append(state.Warnings, reason.InstancesRemain(reason.Object(d.Object()), destroyed, left, reason.Word(d.UID)).String())
+		state.Warnings = append(state.Warnings, reason.InstancesRemain(reason.Object(d.Object()), destroyed, left, reason.Word(d.UID)))
 		if err := f.records().Foreign(r, d); err != nil {
 			return state, err
 		}
@@ -41,7 +41,7 @@ func (f *Flow) View(ctx context.Context, d spotpool.Declaration) (State, error) 
 	state.Gate = f.gate(ctx, state.Declaration)
 	if state.Deleting = r.Value.Phase == declaration.Deleting; state.Deleting {
 		state.Gate = spotpool.Gate{Closed: true, Reason: f.records().DeletionUnfinished(d)}
-		state.Warnings = append(state.Warnings, state.Gate.Reason.String())
+		state.Warnings = append(state.Warnings, state.Gate.Reason)
 	}
 	err = f.observeState(ctx, &state)
 	return state, err
@@ -68,10 +68,10 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 		return err
 	}
 	if !nodes.remark.IsZero() {
-		state.Warnings = append(state.Warnings, nodes.remark.String())
+		state.Warnings = append(state.Warnings, nodes.remark)
 	}
 	if nodes.err != nil {
-		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err).String())
+		state.Warnings = append(state.Warnings, unobservedWarning(d, nodes.err))
 	}
 	d.Currency = observed.account.Currency // which the next apply records
 	s := situation(d, observation, nodes, j.Value, state.Gate, state.Hold)
@@ -81,7 +81,7 @@ func (f *Flow) observeState(ctx context.Context, state *State) error {
 	}
 	s.Hold = state.Hold
 	state.Plan = decide.Decide(s)
-	state.Warnings = append(state.Warnings, observed.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot).Texts()...)
+	state.MarketDoubts = observed.markets.warnings(d.Region, d.InstanceChargeType == spotpool.Spot)
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (p Report) For(reader reason.Renderer) Report {
 	p.Gate, p.Hold, p.Nodes = p.Gate.For(reader), p.Hold.For(reader), p.Nodes.For(reader)
 	p.ShortReasons = reason.Each(p.ShortReasons, reader)
 	if !reader.Whole() {
-		p.Short = p.ShortReasons.Brief()
+		p.Short = p.ShortReasons.Brief().Texts()
 	}
 	p.Messages, p.Warnings, p.Error = reader.RedactAll(p.Messages), reader.RedactAll(p.Warnings), p.Error.For(reader)
 	return p
@@ -127,7 +127,7 @@ func newReport(d spotpool.Declaration, p *decide.Plan, e loop.Ending) Report {
 	if p != nil {
 		report.Hold, report.Nodes = p.Hold, p.Nodes
 		report.Counts, report.Currency, report.Gate = new(p.Counts), cmp.Or(p.Currency, d.Currency), newGateReport(d, *p)
-		report.Short, report.ShortReasons = p.Short.Brief(), p.Short
+		report.Short, report.ShortReasons = p.Short.Brief().Texts(), p.Short
 		report.Messages, report.Warnings = p.Messages, p.Warnings
 	}
 	return report

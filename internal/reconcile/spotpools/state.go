@@ -1,11 +1,12 @@
 package spotpools
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/node"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
-	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/journal"
@@ -28,9 +29,22 @@ type State struct {
 	// Gate says whether launches were blocked.
 	Gate spotpool.Gate
 	// Hold is the one in force; nil if there is none.
-	Hold     *spotpool.Hold
-	Plan     decide.Plan
-	Warnings []string
+	Hold *spotpool.Hold
+	Plan decide.Plan
+	// Short is how far the pool is below its minimum after an operation, and why; zero if it is not.
+	Short    reason.Reason
+	Warnings reason.Reasons
+	// MarketDoubts are what is unknown of the region's market, for all of its pools.
+	MarketDoubts reason.Reasons
+}
+
+// AllWarnings returns every warning, those of the market last.
+func (s State) AllWarnings() reason.Reasons {
+	all := slices.Concat(s.Warnings, s.MarketDoubts)
+	if s.Short.IsZero() {
+		return all
+	}
+	return slices.Insert(all, 0, s.Short)
 }
 
 // newState returns the state after an operation on a recorded pool. It has no observation if
@@ -42,35 +56,44 @@ func newState(p *pass) State {
 		state.Observation, state.Journal, state.Plan = p.latest.observation, plan.Journal, *plan
 		state.Observation.Cluster, state.OtherNodes = p.nodes.observation, p.nodes.others
 		if plan.Shortfall > 0 {
-			state.Warnings = append(state.Warnings, shortWarning(*plan, p.gate))
+			state.Short = short(*plan, p.gate)
 		}
 	}
 	if p.failure != nil {
-		state.Warnings = append(state.Warnings, p.failure.Error())
+		state.Warnings = append(state.Warnings, failed(p.failure))
 	}
 	if !p.nodes.remark.IsZero() {
-		state.Warnings = append(state.Warnings, p.nodes.remark.String())
+		state.Warnings = append(state.Warnings, p.nodes.remark)
 	}
 	if p.nodes.err != nil {
-		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err).String())
+		state.Warnings = append(state.Warnings, unobservedWarning(p.declaration, p.nodes.err))
 	}
 	if plan == nil {
-		state.Warnings = append(state.Warnings, p.warnings.Texts()...)
+		state.Warnings = append(state.Warnings, p.warnings...)
 	} else {
-		state.Warnings = append(state.Warnings, plan.Warnings.Texts()...)
+		state.Warnings = append(state.Warnings, plan.Warnings...)
 	}
 	return state
 }
 
-func shortWarning(p decide.Plan, gate spotpool.Gate) string {
-	text := fmt.Sprintf("capacity is %d, below the minimum of %d", p.Capacity, p.Minimum)
-	for _, why := range p.Short.Brief() {
-		text += "\n- " + why
-	}
+// short says how far a pool is below its minimum, and why.
+func short(p decide.Plan, gate spotpool.Gate) reason.Reason {
+	capacity, minimum, why := reason.Count(p.Capacity), reason.Count(p.Minimum), reason.Lines(p.Short.Brief())
 	if gate.Undeclared {
-		return text + "\n" + record.DeclaredTogether
+		return reason.PoolShortUndeclared(capacity, minimum, why, reason.Paragraphs{reason.DeclaredTogether()})
 	}
-	return text + "\nThe next apply or reconcile retries."
+	return reason.PoolShort(capacity, minimum, why)
+}
+
+// failed explains the failure of an operation. The end of its context is no text for people.
+func failed(failure error) reason.Reason {
+	switch {
+	case errors.Is(failure, context.Canceled):
+		return reason.PoolInterrupted()
+	case failure.Error() == context.DeadlineExceeded.Error():
+		return reason.PoolTimedOut()
+	}
+	return reason.Explain(failure)
 }
 
 // unobservedWarning says what follows if a pool's nodes could not be observed.

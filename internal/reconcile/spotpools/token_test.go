@@ -246,7 +246,7 @@ func TestATokenThatCanNotBeEndedHoldsNothingUp(t *testing.T) {
 	}
 	d.Minimum = 3
 	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
-	if err != nil || strings.Count(strings.Join(state.Warnings, "\n"), made.ID) != 1 {
+	if err != nil || strings.Count(strings.Join(state.AllWarnings().Texts(), "\n"), made.ID) != 1 {
 		t.Errorf("the update says %v, and warns of %q", err, state.Warnings)
 	}
 	w.Verify(3)
@@ -430,7 +430,7 @@ func TestATokenIsNowhereToBeRead(t *testing.T) {
 	d.Minimum = 2
 	state, err := process(&faults.Process{Fault: faults.Fault{On: "Launch", Times: 1000}}).SpotPools().Update(context.Background(), d, 0)
 	show(state.Plan.Decisions, err)
-	show(state.Warnings, nil)
+	show(state.AllWarnings().Texts(), nil)
 	if list := w.Cluster.Tokens(); len(list) != 2 {
 		t.Fatalf("the tokens are %v, and one launch is open", list)
 	}
@@ -501,7 +501,7 @@ func TestADestroyThatCanNotEndATokenCanGoOn(t *testing.T) {
 	}
 	d.Nodes, d.BootstrapToken, d.UserData = nil, nil, ""
 	state, err := w.Pools(nil).Update(context.Background(), d, reconciletest.LongWait)
-	if err != nil || !strings.Contains(strings.Join(state.Warnings, "\n"), "was begun and not finished") {
+	if err != nil || !strings.Contains(strings.Join(state.AllWarnings().Texts(), "\n"), "was begun and not finished") {
 		t.Fatalf("the update without nodes says %v, and warns of %q", err, state.Warnings)
 	}
 	if _, err := w.Pools(nil).Delete(context.Background(), state.Declaration, reconciletest.LongWait); err != nil {

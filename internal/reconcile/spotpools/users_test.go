@@ -27,7 +27,7 @@ func shortOr(state spotpools.State, err error) error {
 		return err
 	case state.Plan.Shortfall > 0:
 		return errShort
-	case slices.ContainsFunc(state.Warnings, func(text string) bool { return strings.Contains(text, "still launching") }):
+	case slices.ContainsFunc(state.AllWarnings().Texts(), func(text string) bool { return strings.Contains(text, "still launching") }):
 		return errUnsettled
 	}
 	return nil

@@ -24,9 +24,9 @@ type State struct {
 	Pods []decide.Standing
 	// Decisions are what a run would do now.
 	Decisions []stockpool.Decision
-	// Replacement describes how a change replaces the pods; empty if the cluster was not
+	// Replacement describes how a change replaces the pods; zero if the cluster was not
 	// observed.
-	Replacement string
+	Replacement reason.Reason
 	Warnings    reason.Reasons
 }
 

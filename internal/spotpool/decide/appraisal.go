@@ -50,7 +50,7 @@ func (a Appraisal) Cost() spotpool.Cost { return spotpool.Cost{Price: a.Price, C
 // Appraise returns the state of each offering and charge type: whether one more instance
 // could be launched, and what the plan of the situation does.
 func Appraise(s Situation, plan Plan) []Appraisal {
-	if plan.Refusal != "" {
+	if !plan.Refusal.IsZero() {
 		return nil
 	}
 	s.Declaration = s.Declaration.WithDefaults()

@@ -166,7 +166,7 @@ func affordable(v View, t Tally, c candidate, n int) (int, obstacle) {
 
 // amount returns a price in the pool's currency, and amountOf one next to it, without the currency.
 func (v View) amount(p spotpool.Price) reason.Price {
-	return reason.Price{Amount: p.String(), Currency: string(v.Declaration.Currency)}
+	return v.Declaration.Currency.Reason(p)
 }
 
 func amountOf(p spotpool.Price) reason.Price { return reason.Price{Amount: p.String()} }

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -73,7 +72,7 @@ type Plan struct {
 	Nodes *PoolNodes
 	// Refusal says why nothing can be decided: the observation is of another account or
 	// region, or in another currency. Everything else is then empty.
-	Refusal string
+	Refusal reason.Reason
 }
 
 // Decide returns what to do about a pool. It is a pure function: the same situation always
@@ -84,7 +83,7 @@ type Plan struct {
 // its maximum, and has nothing to replace. While the pool's budget drains it, both are 0.
 func Decide(s Situation) Plan {
 	s.Declaration = s.Declaration.WithDefaults()
-	if refusal := mismatch(s.Declaration, s.Observation); refusal != "" {
+	if refusal := mismatch(s.Declaration, s.Observation); !refusal.IsZero() {
 		return Plan{Bounds: s.Declaration.Bounds(), Currency: s.Declaration.Currency, Journal: s.Journal, Refusal: refusal}
 	}
 	v, t, r := prepare(s)
@@ -138,19 +137,18 @@ func (v View) plan(t Tally, r Result) Plan {
 	return p
 }
 
-// mismatch says why an observation is not of this pool; empty if it is.
-func mismatch(d spotpool.Declaration, o spotpool.Observation) string {
+// mismatch says why an observation is not of this pool; zero if it is.
+func mismatch(d spotpool.Declaration, o spotpool.Observation) reason.Reason {
 	switch {
 	case o.AccountID != "" && d.AccountID != "" && o.AccountID != d.AccountID:
-		return fmt.Sprintf("%s belongs to account %s, and what was observed to account %s: use the credentials of account %s", d.Object(), d.AccountID,
-			o.AccountID, d.AccountID)
+		return reason.ObservedAccount(reason.Object(d.Object()), reason.Word(d.AccountID), reason.Word(o.AccountID))
 	case o.Region != "" && o.Region != d.Region:
-		return fmt.Sprintf("%s is in %s, and what was observed in %s", d.Object(), d.Region, o.Region)
+		return reason.ObservedRegion(reason.Object(d.Object()), reason.Word(d.Region), reason.Word(o.Region))
 	}
 	if err := d.CheckCurrency(o.Currency); err != nil {
-		return err.Error()
+		return reason.Explain(err)
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // shortSince returns since when the pool has been short of running instances. Only running

@@ -94,20 +94,20 @@ func TestAnObservationOfSomethingElseIsRefused(t *testing.T) {
 	s.Observation.AccountID = "200"
 	p := decide.Decide(s)
 	shouldDecide(t, p)
-	if want := "spot_pool/ap-singapore/train belongs to account 100012345678, and what was observed to account 200: use the credentials of " +
-		"account 100012345678"; p.Refusal != want {
+	if want := "spot_pool/ap-singapore/train belongs to account 100012345678, and what was observed to account 200. Use the credentials of " +
+		"account 100012345678"; p.Refusal.String() != want {
 		t.Errorf("got %q, want %q", p.Refusal, want)
 	}
 	s = seen(pool())
 	s.Observation.Region = "ap-tokyo"
-	if p = decide.Decide(s); p.Refusal == "" || len(p.Decisions) > 0 {
+	if p = decide.Decide(s); p.Refusal.IsZero() || len(p.Decisions) > 0 {
 		t.Errorf("decided on an observation of another region: %q", p.Decisions)
 	}
 	s = seen(pool())
 	s.Observation.Currency = "USD"
 	p = decide.Decide(s)
 	shouldDecide(t, p)
-	if !strings.HasPrefix(p.Refusal, "spot_pool/ap-singapore/train has its prices in CNY, and this connection in USD") {
+	if !strings.HasPrefix(p.Refusal.String(), "spot_pool/ap-singapore/train has its prices in CNY, and this connection in USD") {
 		t.Errorf("decided on prices in another currency: %q", p.Refusal)
 	}
 	if p.Counts != (spotpool.Counts{}) || p.Bounds != s.Declaration.Bounds() {

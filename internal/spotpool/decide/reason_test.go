@@ -112,7 +112,7 @@ func TestBindingCauseIsFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, decide.Decide(tt.s).Short.Brief()); diff != "" {
+			if diff := cmp.Diff(tt.want, decide.Decide(tt.s).Short.Brief().Texts()); diff != "" {
 				t.Errorf("it says (-want +got):\n%s", diff)
 			}
 		})
@@ -144,7 +144,7 @@ func TestEveryReasonHasACode(t *testing.T) {
 				t.Fatalf("the reason %+v has no code of the list", reason)
 			}
 		}
-		brief := p.Short.Brief()
+		brief := p.Short.Brief().Texts()
 		if len(brief) > 3 || len(brief) == 0 && len(p.Short) > 0 {
 			t.Fatalf("%d reasons are printed as %q", len(p.Short), brief)
 		}
@@ -168,7 +168,7 @@ func TestAppraisalsAgreeWithThePlan(t *testing.T) {
 				launches += d.Count
 			}
 		}
-		if offerings := len(s.Declaration.Offerings); p.Refusal == "" && (len(list) == 0 || len(list)%offerings != 0) {
+		if offerings := len(s.Declaration.Offerings); p.Refusal.IsZero() && (len(list) == 0 || len(list)%offerings != 0) {
 			t.Fatalf("%d appraisals of %d offerings", len(list), offerings)
 		}
 		for _, a := range list {

@@ -29,8 +29,8 @@ func planLines(s decide.Situation, p decide.Plan) []string {
 	for _, d := range p.Decisions {
 		add("decides", d.String())
 	}
-	if p.Refusal != "" {
-		add("refuses", p.Refusal)
+	if !p.Refusal.IsZero() {
+		add("refuses", p.Refusal.String())
 	}
 	add("short", p.Short.Texts()...)
 	add("warns", p.Warnings.Texts()...)

@@ -136,7 +136,7 @@ func describe(m Member) reason.Reason {
 		facts = append(facts, reason.Drifted())
 	}
 	if m.Price > 0 {
-		facts = append(facts, reason.Costs(reason.Price{Amount: m.Price.String(), Currency: string(m.Currency)}))
+		facts = append(facts, reason.Costs(m.Currency.Reason(m.Price)))
 	}
 	if !m.LaunchedAt.IsZero() {
 		facts = append(facts, reason.LaunchedAt(reason.Instant{Time: m.LaunchedAt}))

@@ -75,7 +75,7 @@ func (list Prices) Update(about history.About, recorded []spotpool.Market, insta
 		last := spotpool.Cost{Price: p.Price, Currency: p.Currency}.In(currency)
 		if price != 0 && price != last {
 			if subnet, runs := used[m]; runs && last > 0 {
-				about.Reasons = reason.Reasons{reason.PriceWas(reason.Price{Amount: last.String(), Currency: string(currency)})}
+				about.Reasons = reason.Reasons{reason.PriceWas(currency.Reason(last))}
 				events = append(events, about.Priced(m.HistoryOffering(subnet), string(m.ChargeType), price.Text(), string(currency), p.Since))
 			}
 			p.Price, p.Since = price, about.At

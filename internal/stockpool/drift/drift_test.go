@@ -59,7 +59,7 @@ func TestReplacementFollowsTheStrategy(t *testing.T) {
 	} {
 		of := declared().Deployment("", 4)
 		change(of)
-		if got := drift.Replacement(of); got != says {
+		if got := drift.Replacement(of).String(); got != says {
 			t.Errorf("got %q, want %q", got, says)
 		}
 	}
