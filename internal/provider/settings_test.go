@@ -260,7 +260,7 @@ func TestAnUnknownCurrencyIsRefusedAtOnce(t *testing.T) {
 			arguments = `{"currency": "EUR"}`
 		}
 		_, diags := configure(t, environment, arguments)
-		if errors := diags.Errors(); len(errors) != 1 || errors[0].Detail() != `invalid currency "EUR" (currency, --currency or GPUPOOL_CURRENCY): use CNY or USD.` {
+		if errors := diags.Errors(); len(errors) != 1 || errors[0].Detail() != `Invalid currency "EUR" (currency, --currency or GPUPOOL_CURRENCY): use CNY or USD.` {
 			t.Errorf("%s: %v", name, diags)
 		}
 	}

@@ -17,7 +17,7 @@ var (
 
 	BudgetShared = two[Word, Paragraphs]("budget_shared", Warning, "budget {budget} is shared by several namespaces", "{how}")
 	// These say how a budget is shared.
-	SharedByNames  = one[Names]("shared_by_names", Info, "the namespaces {namespaces} share one limit: usage in one reduces what is left for the others", "")
+	SharedByNames  = two[Names, Word]("shared_by_names", Info, "the namespaces {namespaces} and {last} share one limit: usage in one reduces what is left for the others", "")
 	SharedByLabels = none("shared_by_labels",
 		"all namespaces with the labels in namespace_labels share one limit: usage in one reduces what is left for the others")
 	SharedEffect = one[Clauses]("shared_effect", Info, "when the limit is reached, {effect} in any of them, whichever caused it", "")
@@ -49,7 +49,7 @@ var (
 	NotificationUnrecorded = two[Word, Word]("notification_unrecorded", Warning, "notification {notification} is not recorded",
 		"The store {store} has no record of it, so no run sends its messages. "+recordsAgain)
 	NotificationKeepsAddress = four[Word, Word, Word, Count]("notification_keeps_address", Warning, "notification {notification} keeps its address",
-		"type changes from {from} to {to}, and url_wo_version stays {version}, so the store keeps the address of {from}. To apply another address, "+
+		"The type changes from {from} to {to}, and url_wo_version stays {version}, so the store keeps the address of {from}. To apply another address, "+
 			"increase url_wo_version")
 	NotificationHadEvents = two[Word, Paragraphs]("notification_had_events", Warning, "notification {notification} had events to deliver", "{events}")
 )

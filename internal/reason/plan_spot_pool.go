@@ -99,7 +99,7 @@ var (
 
 	// LowersMinimum and the others after it are about changes.
 	LowersMinimum = three[Count, Count, Count]("lowers_minimum", Warning, "lowering minimum terminates no instances",
-		"minimum changes from {from} to {to}, and maximum stays {maximum}: instances are terminated only above maximum. Lower maximum, too, for fewer")
+		"The minimum changes from {from} to {to}, and maximum stays {maximum}: instances are terminated only above maximum. Lower maximum, too, for fewer")
 	ChangesCurrency = two[Word, Word]("changes_currency", Warning, "prices change their currency",
 		"max_hourly_cost and spot_max_price are in {from} until now, and in {to} from this apply on: change their values, too")
 	LowersBase = three[Count, Count, Count]("lowers_base", Warning, lowersBase,

@@ -22,7 +22,7 @@ func TestAGrantIsNoDrift(t *testing.T) {
 	o, diags := s.Read(o)
 	p := s.Plan(o, config)
 	text := append(diags, p.Diagnostics...).String()
-	if !strings.Contains(text, "granted in addition to the declared 100: 50 GPU-hours by ann until ") ||
+	if !strings.Contains(text, "Granted in addition to the declared 100: 50 GPU-hours by ann until ") ||
 		!strings.Contains(text, ": release 3.1. To end the grant: gpupool release budget/team-a") {
 		t.Errorf("got %s", text)
 	}

@@ -139,7 +139,8 @@ func warnOfSharing(was, d core.Declaration, diags *diag.Diagnostics) {
 	}
 	how := reason.Paragraphs{reason.SharedByLabels()}
 	if names := slices.Compact(slices.Sorted(slices.Values(d.Selector.Namespaces))); len(names) > 0 {
-		how = reason.Paragraphs{reason.SharedByNames(names)}
+		last := len(names) - 1
+		how = reason.Paragraphs{reason.SharedByNames(names[:last], reason.Word(names[last]))}
 	}
 	if effect := effects[d.Enforce.Action]; effect != nil {
 		how = append(how, reason.SharedEffect(reason.Clauses{effect()}))

@@ -151,7 +151,7 @@ func TestPlanWarnsOfTheFormerAddress(t *testing.T) {
 	s := serve(t, w, nil)
 	o := create(t, s, values(nil))
 	contains(t, s.Plan(o, values(providertest.Values{"type": "teams"})).Diagnostics, "WARNING", `"url_wo_version"`,
-		"type changes from slack to teams, and url_wo_version stays 1", "keeps the address of slack")
+		"The type changes from slack to teams, and url_wo_version stays 1", "keeps the address of slack")
 	o = apply(t, s, o, values(providertest.Values{"type": "teams", "url_wo": "https://teams.example/2", "url_wo_version": 2}))
 	if d := recorded(t, w); d.Type != core.Teams || d.URL != "https://teams.example/2" {
 		t.Error("the new address was not applied")

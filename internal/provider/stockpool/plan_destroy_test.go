@@ -57,7 +57,7 @@ func TestPlansNamePodsInUseThatEnd(t *testing.T) {
 	warned("Destroying", words, "-destroy")
 	d.Must("terraform", "taint", address)
 	replaced := func(w providertest.Message) bool {
-		return strings.Contains(w.Detail, "it is destroyed first. Replacing it deletes "+words+". Otherwise")
+		return strings.Contains(w.Detail, "it is destroyed first.") && strings.Contains(w.Detail, "Replacing it deletes "+words+".")
 	}
 	if warnings, _ := d.Plan(); !slices.ContainsFunc(warnings, replaced) {
 		t.Errorf("a plan of a tainted one warns %+v", warnings)
