@@ -68,9 +68,9 @@ var rooms = map[string]struct {
 	"internal/columns": {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":    {pure: true},
 	"internal/ledger": {pure: true, may: []string{
-		module + "internal/columns", module + "internal/ledger/document", module + "internal/ledger/packed",
+		module + "internal/reason", module + "internal/columns", module + "internal/ledger/document", module + "internal/ledger/packed",
 	}},
-	"internal/ledger/document": {pure: true, may: []string{module + "internal/columns", module + "internal/seal"}},
+	"internal/ledger/document": {pure: true, may: []string{module + "internal/columns", module + "internal/reason", module + "internal/seal"}},
 	"internal/ledger/packed":   {pure: true},
 	"internal/history": {pure: true, may: []string{
 		module + "internal/wording", module + "internal/reason", module + "internal/columns", module + "internal/seal",
@@ -112,7 +112,7 @@ var rooms = map[string]struct {
 		module + "internal/spotpool", module + "internal/spotpool/journal", module + "internal/budget",
 		module + "internal/notification", module + "internal/request", module + "internal/stockpool", module + "internal/wording",
 	}},
-	"internal/store": {},
+	"internal/store": {may: []string{module + "internal/reason"}},
 	"internal/reconcile": {may: []string{
 		module + "internal/reason",
 		module + "internal/history", module + "internal/reconcile/eventlog",
@@ -142,7 +142,7 @@ var rooms = map[string]struct {
 		module + "internal/errorclass", module + "internal/reconcile/state", module + "internal/spotpool", module + "internal/wording",
 	}},
 	"internal/reconcile/loop": {may: []string{
-		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
+		module + "internal/reason", module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/jobs": {may: []string{
 		module + "internal/reason",
@@ -181,7 +181,7 @@ var rooms = map[string]struct {
 		module + "internal/reconcile/record", module + "internal/reconcile/outcome", module + "internal/reconcile/state", module + "internal/stockpool",
 		module + "internal/stockpool/decide", module + "internal/stockpool/drift",
 		module + "internal/budget", module + "internal/gpu", module + "internal/ledger",
-		module + "internal/declaration", module + "internal/store", module + "internal/wording", "k8s.io/api/",
+		module + "internal/declaration", module + "internal/store", "k8s.io/api/",
 	}},
 	"internal/reconcile/notifications": {may: []string{
 		module + "internal/reason",
@@ -218,7 +218,7 @@ var rooms = map[string]struct {
 		module + "internal/store", module + "internal/store/directory", module + "internal/store/kubernetes", module + "internal/kube/client",
 	}},
 	"internal/kube/client": {may: []string{
-		module + "internal/errorclass", "k8s.io/", "google.golang.org/protobuf/",
+		module + "internal/reason", module + "internal/errorclass", "k8s.io/", "google.golang.org/protobuf/",
 	}},
 	"internal/kube/cluster": {may: []string{
 		module + "internal/reason",

@@ -67,7 +67,6 @@ var (
 var (
 	NotAPrice            = one[Foreign]("not_a_price", Warning, "not a price", "{error}")
 	NotADuration         = one[Foreign]("not_a_duration", Warning, "not a duration", "{error}")
-	InvalidTimeout       = one[Foreign]("invalid_timeout", Warning, "invalid timeout", "{error}")
 	ConflictingArguments = two[Word, Word]("conflicting_arguments", Warning, "conflicting arguments",
 		"{argument} and {write_only} are the same setting: use one of them")
 	MissingVersion = one[Word]("missing_version", Warning, "missing version",
