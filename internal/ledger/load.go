@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/columns"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Problem is a document that could not be read, and its consequences.

@@ -11,10 +11,10 @@
 package store
 
 import (
-	"strconv"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"

@@ -57,7 +57,9 @@ func (e *AbsentError) text() string {
 type UndeclaredError struct{ Absent *AbsentError }
 
 // Because names the budget, the store, and the budgets that it has.
-func (e *UndeclaredError) Because() reason.Reason { return reason.BudgetNotDeclared(reason.NewForeign(e.Absent.text())) }
+func (e *UndeclaredError) Because() reason.Reason {
+	return reason.BudgetNotDeclared(reason.NewForeign(e.Absent.text()))
+}
 
 // Error is Because as text, without the remedy, since an apply may declare the budget next.
 func (e *UndeclaredError) Error() string { return e.Absent.text() }

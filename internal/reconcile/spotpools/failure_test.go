@@ -13,7 +13,7 @@ import (
 func TestFailuresAreForPeople(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[error]reason.Reason{
-		context.Canceled:                                 reason.PoolInterrupted(),
+		context.Canceled: reason.PoolInterrupted(),
 		fmt.Errorf("RunInstances: %w", context.Canceled): reason.PoolInterrupted(),
 		context.DeadlineExceeded:                         reason.PoolTimedOut(),
 		errors.New("the disk is full"):                   reason.Unexplained("the disk is full"),
