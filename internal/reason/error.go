@@ -1,6 +1,9 @@
 package reason
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Error is an error that a reason explains.
 type Error struct {
@@ -24,11 +27,20 @@ type explained interface {
 	Because() Reason
 }
 
-// Of returns the reason that an error is; zero if it is none, or if it says more than the reason that it wraps.
+// FailedWhile is a reason with what was being done.
+var FailedWhile = two[Foreign, Reason]("failed_while", Warning, "{doing}: {why}", "{why}")
+
+// Of returns the reason that an error is, or that it ends with after a colon; zero if there is none.
 func Of(err error) Reason {
 	var of explained
-	if errors.As(err, &of) && of.Error() == err.Error() {
+	if !errors.As(err, &of) {
+		return Reason{}
+	}
+	if of.Error() == err.Error() {
 		return of.Because()
+	}
+	if doing, ends := strings.CutSuffix(err.Error(), ": "+of.Error()); ends {
+		return FailedWhile(NewForeign(doing), of.Because())
 	}
 	return Reason{}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // ErrorScope is how much of a pool an error rules out.
@@ -48,6 +49,15 @@ func (e *CloudError) Error() string {
 		b.WriteString(" (RequestId " + e.RequestID + ")")
 	}
 	return b.String()
+}
+
+// Because returns the action, the code, the message and the request ID. Its remedy is that of the code.
+func (e *CloudError) Because() reason.Reason {
+	action, code, remedy := reason.Word(e.Action), reason.Word(e.Code), reason.NewForeign(e.Remedy)
+	if e.RequestID == "" {
+		return reason.CloudFailed(action, code, reason.NewForeign(e.Message), remedy)
+	}
+	return reason.CloudRefused(action, code, reason.NewForeign(strings.TrimSuffix(e.Message, ".")), reason.Word(e.RequestID), remedy)
 }
 
 // UsedToken reports whether a launch was refused because its ClientToken was used before,

@@ -51,7 +51,7 @@ func (d *Details) Reasons(reasons []string) {
 
 // Error adds the error of a decision, without its remedy.
 func (d *Details) Error(o outcome.Outcome, e outcome.ErrorReport) {
-	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(withoutRemedy(e.Message, e.Remedy), "      "))
+	d.Lines = append(d.Lines, "  "+d.Style.Paint(OutcomeColor(o), string(o)+": ")+indented(e.Message, "      "))
 }
 
 // Deletion adds since when a deletion is in progress, and what the next run does about it.
@@ -82,7 +82,7 @@ func (d *Details) Open(launches *int, hold *spotpool.Hold) {
 
 // Failing adds the error of the last runs.
 func (d *Details) Failing(clock terminal.Clock, f declaration.Failing) {
-	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+withoutRemedy(f.Error.Message, f.Error.Remedy))
+	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+f.Error.Message)
 	d.Remedy(f.Error.Remedy)
 }
 
@@ -95,7 +95,7 @@ func (d *Details) PassedOver(clock terminal.Clock, last *declaration.Failing) {
 
 // Failure adds an error with its label. The remedy gets its own line.
 func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
-	d.Add(c, label, withoutRemedy(message, remedy))
+	d.Add(c, label, message)
 	d.Remedy(remedy)
 }
 
@@ -112,18 +112,6 @@ func FixCause(object string) string {
 		return "Fix the cause; each run retries. To list the failures:\ngpupool history --kind failed -o wide"
 	}
 	return "Fix the cause; each run retries. To list its failures:\ngpupool history " + object + " -o wide"
-}
-
-// withoutRemedy is an error message without its remedy.
-func withoutRemedy(message, remedy string) string {
-	remedy = strings.TrimSuffix(remedy, ".")
-	at := strings.Index(message, remedy)
-	if remedy == "" || at <= 0 {
-		return message
-	}
-	before := strings.TrimRight(message[:at], " :")
-	after := strings.TrimSpace(strings.TrimPrefix(message[at+len(remedy):], "."))
-	return strings.TrimSpace(before + " " + after)
 }
 
 // Sentence is a text with a capital and, unless it ends with a command, a full stop.

@@ -20,9 +20,6 @@ var remedies = map[errorclass.Class]string{
 
 // remedyOf is the remedy of an error or of its class; empty if neither is known.
 func remedyOf(err error, class errorclass.Class) string {
-	if cloud, ok := spotpool.AsCloudError(err); ok && cloud.Remedy != "" {
-		return cloud.Remedy
-	}
 	if todo := reason.Remedy(err); todo != "" {
 		return todo
 	}
