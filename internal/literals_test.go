@@ -206,3 +206,41 @@ func TestDiagnosticsAreInTheCatalog(t *testing.T) {
 		t.Error("no diagnostic is made")
 	}
 }
+
+// TestEveryConstructorIsCalled: the catalog has no code that gpupool never says.
+func TestEveryConstructorIsCalled(t *testing.T) {
+	t.Parallel()
+	defined, called := map[string]string{}, map[string]bool{}
+	goFiles(t, func(path string, file *ast.File) {
+		catalog := filepath.Dir(path) == "reason"
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					if catalog && name.IsExported() && i < len(n.Values) {
+						if _, calls := n.Values[i].(*ast.CallExpr); calls {
+							defined[name.Name] = path
+						}
+					}
+				}
+			case *ast.SelectorExpr:
+				if of, is := n.X.(*ast.Ident); is && of.Name == "reason" {
+					called[n.Sel.Name] = true
+				}
+			case *ast.CallExpr:
+				if of, is := n.Fun.(*ast.Ident); is && catalog {
+					called[of.Name] = true
+				}
+			}
+			return true
+		})
+	})
+	for name, path := range defined {
+		if !called[name] {
+			t.Errorf("nothing says %s of %s: delete it", name, path)
+		}
+	}
+	if len(defined) < 700 {
+		t.Errorf("only %d constructors were found", len(defined))
+	}
+}

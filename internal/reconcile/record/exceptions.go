@@ -36,7 +36,7 @@ func (e Exceptions[T]) Of(ctx context.Context, uid string) (T, error) {
 		return none, nil
 	}
 	doc, err := e.load(ctx, uid)
-	return doc.Value, withRemedy(err)
+	return doc.Value, err
 }
 
 // load reads the exceptions of one UID. A document of another UID is damaged.
@@ -50,27 +50,17 @@ func (e Exceptions[T]) load(ctx context.Context, uid string) (Document[T], error
 
 // whose returns an error if a document has another UID than its name.
 func (e Exceptions[T]) whose(uid string, value T) error {
-	of := ""
+	of, kind := "", ""
 	switch v := any(value).(type) {
 	case declaration.Grants:
-		of = v.BudgetUID
+		of, kind = v.BudgetUID, "grants"
 	case declaration.Holds:
-		of = v.PoolUID
+		of, kind = v.PoolUID, "holds"
 	}
 	if of == uid {
 		return nil
 	}
-	return &declaration.DamagedError{What: fmt.Sprintf("%s/%s in the store %s", e.kind, uid, e.store), Reason: fmt.Sprintf("it is of %.40q", of)}
-}
-
-// withRemedy adds to an error about a damaged document how to repair it.
-func withRemedy(err error) error {
-	var damaged *declaration.DamagedError
-	if !errors.As(err, &damaged) {
-		return err
-	}
-	return fmt.Errorf("%s is damaged (%s); nothing was changed: restore it from a copy, or move it away and set its grants or holds again", damaged.What,
-		damaged.Reason)
+	return &declaration.DamagedError{What: fmt.Sprintf("%s/%s in the store %s", e.kind, uid, e.store), Kind: kind, Reason: fmt.Sprintf("it is of %.40q", of)}
 }
 
 // Excepted has the grants or holds of one object, or the error of reading them.
@@ -91,7 +81,7 @@ func (e Exceptions[T]) All(ctx context.Context) (map[string]Excepted[T], error) 
 		if err == nil {
 			err = e.whose(doc.Key.Name, value)
 		}
-		all[doc.Key.Name] = Excepted[T]{Value: value, Err: withRemedy(err)}
+		all[doc.Key.Name] = Excepted[T]{Value: value, Err: err}
 	}
 	return all, nil
 }
@@ -101,7 +91,7 @@ func (e Exceptions[T]) Change(ctx context.Context, uid string, change func(T) (T
 	for range 10 {
 		doc, err := e.load(ctx, uid)
 		if err != nil {
-			return doc.Value, withRemedy(err)
+			return doc.Value, err
 		}
 		value, err := change(doc.Value)
 		if err != nil || Same(doc.Value, value) {

@@ -175,7 +175,7 @@ func TestExceptionsAreOfTheirObject(t *testing.T) {
 	if own, err := record.Holds(k).Of(t.Context(), "uid-p"); err != nil || own.PoolUID != "uid-p" {
 		t.Errorf("its own: %+v, %v", own, err)
 	}
-	const remedy = "nothing was changed: restore it from a copy, or move it away and set its grants or holds again"
+	const remedy = "nothing was changed. Restore it from a copy, or move it away and set its grants or holds again"
 	_, err := grants.Of(t.Context(), "uid-b")
 	fails(t, "another's grants", err, `is damaged (it is of "uid-a")`, remedy)
 	_, err = record.Holds(k).Of(t.Context(), "uid-q")
@@ -234,7 +234,7 @@ func TestExceptionsChangeByCompareAndSwap(t *testing.T) {
 	}
 	damaged(t, k.Store, store.Grants, "uid-c")
 	_, err := grants.Change(t.Context(), "uid-c", add)
-	fails(t, "a damaged document", err, "restore it from a copy")
+	fails(t, "a damaged document", err, "Restore it from a copy")
 	for range 2 {
 		if err := grants.Forget(t.Context(), "uid-a"); err != nil {
 			t.Error(err)
@@ -269,7 +269,7 @@ func TestRestIsReportedOnce(t *testing.T) {
 	if err != nil || len(left.Unreported) > 0 || !outbox.Has(event) {
 		t.Errorf("left are %+v: %v", left, err)
 	}
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "restore it from a copy") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "Restore it from a copy") {
 		t.Errorf("the warnings are %q", warnings)
 	}
 }
