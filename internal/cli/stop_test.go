@@ -152,7 +152,7 @@ func TestEvery(t *testing.T) {
 	if outcomes[0] != outcome.Failed || outcomes[1] != outcome.Done {
 		t.Errorf("the outcomes are %v", outcomes)
 	}
-	if !strings.Contains(p.stderr(), "gpupool: 1 of 1 pools failed\n") || !strings.Contains(p.stderr(), "Not today.") {
+	if !strings.Contains(p.stderr(), "gpupool: 1 of 1 pools failed\n") || !strings.Contains(p.stderr(), "Not today") {
 		t.Errorf("standard error: %s", p.stderr())
 	}
 }
@@ -167,7 +167,7 @@ func TestStatusIsFollowed(t *testing.T) {
 	w.reclaim("train")
 	eventually(t, "the loss shows", func() bool { return strings.Contains(p.stdout(), "Short") })
 	w.fault(cvmsim.Fault{Kind: cvmsim.FaultError, Action: "DescribeInstances", Code: "UnauthorizedOperation", Message: "Not today."})
-	eventually(t, "a failure shows", func() bool { return strings.Contains(p.stdout(), "Not today.") })
+	eventually(t, "a failure shows", func() bool { return strings.Contains(p.stdout(), "Not today") })
 	p.signal(t, syscall.SIGINT)
 	if code := p.exitCode(t); code != 130 {
 		t.Errorf("the exit code is %d\n%s", code, p.stderr())

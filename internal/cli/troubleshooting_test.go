@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/clitest"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // verbs are what fmt and the expressions of admission policies fill in.
@@ -54,6 +55,9 @@ func texts(t *testing.T) []string {
 	return all
 }
 
+// parameter is an argument in a text of the catalog.
+var parameter = regexp.MustCompile(`\{[a-z_]+\}`)
+
 // joined is a text of one or several literals.
 func joined(n ast.Expr) string {
 	switch n := n.(type) {
@@ -72,6 +76,9 @@ func joined(n ast.Expr) string {
 func TestTroubleshootingHasMessagesAsPrinted(t *testing.T) {
 	t.Parallel()
 	printed := strings.Join(texts(t), "\n")
+	for _, e := range reason.Catalog() {
+		printed += "\n" + parameter.ReplaceAllString(strings.TrimSuffix(e.Text, ".")+". "+e.Remedy, "…")
+	}
 	looked := 0
 	for _, block := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllStringSubmatch(clitest.Guide(t, "on-call.md"), -1) {
 		for line := range strings.Lines(block[1]) {

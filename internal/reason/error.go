@@ -47,9 +47,10 @@ func Of(err error) Reason {
 
 // Remedy returns what to do about an error, or about the one that it wraps; empty if neither has a reason with a remedy.
 func Remedy(err error) string {
-	var of explained
-	if errors.As(err, &of) {
-		return Renderer{}.Remedy(of.Because())
+	for of := explained(nil); errors.As(err, &of); err = errors.Unwrap(of) {
+		if todo := (Renderer{}).Remedy(of.Because()); todo != "" {
+			return todo
+		}
 	}
 	return ""
 }

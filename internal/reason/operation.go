@@ -19,7 +19,7 @@ var (
 		"{budget} counts pods of the cluster with uid {cluster}, but the nodes of {object} are in the cluster with uid {own}",
 		"Set a budget of the pool's own cluster, or none")
 	BudgetNotDeclared  = one[Foreign]("budget_not_declared", Warning, "{found}", "Declare the budget, or name another or none in the pool")
-	NotDoneOnHold      = two[Object, Reason]("not_done_on_hold", Warning, "{object} is {hold}", "")
+	NotDoneOnHold      = two[Object, Reason]("not_done_on_hold", Warning, "{object} is {hold}", "{hold}")
 	CreationUnfinished = none("creation_unfinished",
 		"its creation is not finished: it is in progress, or was interrupted and the next terraform apply resumes it")
 	CreationForgotten = two[Instant, Word]("creation_forgotten", Warning,

@@ -13,7 +13,7 @@ func Explain(err error) Reason {
 
 // These say that a run, or a look at the store, could not read or write something.
 var (
-	ClusterUnreachable   = one[Foreign]("cluster_unreachable", Warning, "the cluster cannot be reached: {error}", "")
+	ClusterUnreachable   = one[Reason]("cluster_unreachable", Warning, "the cluster cannot be reached: {error}", "{error}")
 	OrphansUnsearched    = one[Foreign]("orphans_unsearched", Warning, "instances and workloads of lost records were not searched: {error}", "")
 	NotificationsUnknown = one[Foreign]("notifications_unknown", Warning, "the notifications are unknown: {error}", "")
 	EventsUnknown        = one[Foreign]("events_unknown", Warning, "its events are unknown: {error}", "")

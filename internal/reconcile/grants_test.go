@@ -188,7 +188,7 @@ func TestADamagedGrantFailsItsBudgetAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := g.run(reconcile.RunOptions{})
-	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Message, "restore it from a copy, or move it away and set") {
+	if b := report.Budgets[0]; b.Outcome != outcome.Failed || !strings.Contains(b.Error.Remedy, "Restore it from a copy, or move it away and set") {
 		t.Errorf("the budget: %+v", b)
 	}
 }

@@ -31,8 +31,8 @@ func TestADamagedHoldStopsItsPoolAlone(t *testing.T) {
 	}
 	w.Reclaim(1)
 	w.Step(2 * time.Minute)
-	const remedy = "restore it from a copy, or move it away and set its grants or holds again"
-	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Message, remedy) {
+	const remedy = "Restore it from a copy, or move it away and set its grants or holds again"
+	if p := w.run().SpotPools[0]; p.Outcome != outcome.Failed || !strings.Contains(p.Error.Remedy, remedy) {
 		t.Errorf("the pool: %s, %+v", p.Outcome, p.Error)
 	}
 	if _, err := w.process(nil).SpotPools().Delete(context.Background(), w.pool, reconciletest.LongWait); err == nil || !strings.Contains(err.Error(), remedy) {

@@ -51,7 +51,7 @@ func TestStatusCountsFailedRuns(t *testing.T) {
 	failing := status.Budgets[0].Failing
 	want := &declaration.Failing{Since: first, Runs: 3, LastAt: last, Error: history.Error{
 		Class: "authorization", Message: "the cluster cannot be reached: forbidden", Remedy: "Use valid credentials with this permission.",
-	}, Reason: reason.ClusterUnreachable("forbidden")}
+	}, Reason: reason.ClusterUnreachable(reason.Unexplained("forbidden"))}
 	if diff := cmp.Diff(want, failing); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

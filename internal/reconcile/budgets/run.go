@@ -127,7 +127,7 @@ func (k *kind) Begin(ctx context.Context, targets []target) ([]loop.Work[budget.
 	k.granted, unread = readGrants(ctx, k.flow.Repository)
 	c, uid, err := k.flow.cluster(ctx)
 	if err != nil {
-		return nil, nil, &reason.Error{Reason: reason.ClusterUnreachable(reason.Failure(err)), Err: err}
+		return nil, nil, &reason.Error{Reason: reason.ClusterUnreachable(reason.Explain(err)), Err: err}
 	}
 	list, own := make([]loop.Work[budget.Declaration, Report], len(targets)), make([]*work, len(targets))
 	works := map[string]*work{}

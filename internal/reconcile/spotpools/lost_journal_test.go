@@ -124,7 +124,7 @@ func TestAnOldJournalFailsOneRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := report.SpotPools[0].Error; e != nil && contains(e.Message, "ClientToken", "old copy") {
+		if e := report.SpotPools[0].Error; e != nil && contains(e.String(), "ClientToken", "old copy") {
 			failed++
 		}
 	}

@@ -121,7 +121,7 @@ func (k *kind) observeAll(ctx context.Context) (c connection, all stockpool.Obse
 		return c, all, err
 	}
 	if c, _, err = k.flow.connect(ctx); err != nil {
-		return c, all, &reason.Error{Reason: reason.ClusterUnreachable(reason.Failure(err)), Err: err}
+		return c, all, &reason.Error{Reason: reason.ClusterUnreachable(reason.Explain(err)), Err: err}
 	}
 	all, err = c.cluster.Stock(ctx)
 	return c, all, err

@@ -212,7 +212,7 @@ func TestUnusableClusters(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	expectSays(t, tryOpen(t, kubeclient.Config{Host: refused}, "gpupool-system", true), nil, "kubernetes:gpupool-system", refused, "check the address")
+	expectSays(t, tryOpen(t, kubeclient.Config{Host: refused}, "gpupool-system", true), nil, "kubernetes:gpupool-system", refused, "Check the address")
 	wrong := kubeclient.Config{Host: cluster.Config().Host, ClusterCACertificate: string(cluster.Config().CAData), Token: "long-expired"}
 	err = tryOpen(t, wrong, "gpupool-system", true)
 	expectSays(t, err, nil, "kubernetes:gpupool-system", "credentials")

@@ -156,7 +156,7 @@ func (r *process) terraform(ctx context.Context, c stage.Command) (saved *spotpo
 	if after.Recorded && (err == nil || is.UID != "") {
 		saved = &after.Declaration
 	}
-	return saved, strings.Join(after.Warnings.Texts(), "\n"), err
+	return saved, strings.Join(after.AllWarnings().Texts(), "\n"), err
 }
 
 func declaration(t schedule.Terms) spotpool.Declaration {
