@@ -73,7 +73,7 @@ const (
 	deletePods = "Delete these pods" + hurry
 	stopOwners = "Stop the owners that replace deleted pods, and delete the other pods" + hurry
 	hurry      = ", those that are terminating with a shorter --grace-period"
-	orEvict    = ", or set enforcement.on_ineffective = \"evict\""
+	orEvict    = ". Or set enforcement.on_ineffective = \"evict\""
 )
 
 // These say how a call to Tencent Cloud failed.

@@ -8,7 +8,7 @@ var (
 		"A file declares it: gpupool declare, or the values of the Helm chart. After the apply, that file no longer changes the budget. Remove it from there")
 	BudgetNeedsCluster = two[Word, Paragraphs]("budget_needs_cluster", Warning, "budget {budget} needs what the cluster does not have", "{why}")
 	BudgetEvicts       = three[Word, Word, Count]("budget_evicts", Warning, "budget {budget} evicts pods",
-		"After its limit has been reached for {grace_period}, each gpupool reconcile run blocks new GPU pods of the selector, and evicts up to {pods} "+
+		"After its limit has been reached for {grace_period}, each gpupool reconcile run blocks new GPU pods of the selector. It evicts up to {pods} "+
 			"{pods:pod|pods}. gpupool reconcile --dry-run lists them")
 	BudgetPauses = two[Word, Word]("budget_pauses", Warning, "budget {budget} pauses workloads",
 		"After its limit has been reached for {grace_period}, gpupool reconcile suspends the Jobs and CronJobs of the selected pods. It scales their "+

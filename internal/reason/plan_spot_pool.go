@@ -12,7 +12,7 @@ var (
 	IdentityIncomplete = one[Word]("identity_incomplete", Warning, "invalid import identity", "The {attribute} of the spot pool is empty")
 )
 
-// What a plan that destroys or replaces a spot pool does with its instances.
+// These say how a plan that destroys or replaces a spot pool ends its instances.
 var (
 	PoolTerminates = three[Word, Count, Paragraphs]("pool_terminates", Warning,
 		"spot pool {pool}: {instances} {instances:instance|instances} to terminate", "{details}")
@@ -77,12 +77,12 @@ var (
 		"No instances are launched before it is declared, and gpupool reconcile has evaluated it: {error}. {declared_together}")
 	LaunchesNeedBudget = two[Foreign, Foreign]("launches_need_budget", Warning, "no more instances are launched: {error}", "{remedy}")
 	BudgetMayBeUsedUp  = four[Paragraphs, Count, Amount, Instant]("budget_may_be_used_up", Warning, "budget may be used up",
-		"{left}. At the pool's maximum of {maximum} {maximum:instance|instances}, with the budget's pods on its {gpus} {gpus:GPU|GPUs}, they are used up "+
-			"by {at}, before the budget's window ends. After that, nothing is launched")
+		"{left}. With {maximum} {maximum:instance|instances}, and the budget's pods on {gpus} {gpus:GPU|GPUs}, they are used up by {at}. The budget's "+
+			"window ends later. Until then, nothing is launched")
 	BudgetLeft = three[Word, Amount, Instant]("budget_left", Info, "The budget {budget} has {left} GPU-hours left (as of {at})", "")
 )
 
-// What a plan shows of a spot pool.
+// These say how a plan changes a spot pool.
 var (
 	// LaunchesPlanned has a headline for all pools of a region, and the others for those that are short for the same cause.
 	// Terraform shows one of them.

@@ -25,7 +25,7 @@ var (
 	StockPoolLeft = two[Word, Paragraphs]("stock_pool_left", Warning, "stock pool {pool} left objects", "{objects}")
 )
 
-// What a plan that destroys or replaces a stock pool deletes. The operation is "destroying" or "replacing".
+// These say how a plan that destroys or replaces a stock pool ends its pods. The operation is "destroying" or "replacing".
 var (
 	StockPodsUnknown = four[Word, Word, Word, Foreign]("stock_pods_unknown", Warning, "stock pool {pool}: its pods are unknown",
 		`{operation} it deletes its pods, unless the record has on_destroy = "{on_destroy}": {error}`)
@@ -40,7 +40,7 @@ var (
 	DeletedPodsUnknown = one[Foreign]("deleted_pods_unknown", Warning, "the deleted pods are unknown: {error}", "")
 )
 
-// What a change of a stock pool does to its pods.
+// These say how a change of a stock pool affects its pods.
 var (
 	StockReplacesPods = four[Word, Count, Clauses, Count]("stock_replaces_pods", Warning, "stock pool {pool} replaces its pods",
 		"The pod template changes: {pods:its only pod is|all its pods are} replaced, {how}. {in_use} of {pods} {pods:pod|pods} {in_use:is|are} in use")

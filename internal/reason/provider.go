@@ -1,6 +1,6 @@
 package reason
 
-// What the provider does, at the beginning of a headline.
+// These say which operation a headline is about.
 var (
 	Planning        = one[Object]("planning", Info, "planning {object}", "")
 	Creating        = one[Object]("creating", Info, "creating {object}", "")

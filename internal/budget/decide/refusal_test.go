@@ -62,13 +62,13 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 	}
 	message := (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
 	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), Deployment ml/web (an autoscaler scales it from zero). "+
-		`Stop the owners that replace deleted pods, and delete the other pods, those that are terminating with a shorter --grace-period, or set enforcement.on_ineffective = "evict"` {
+		`Stop the owners that replace deleted pods, and delete the other pods, those that are terminating with a shorter --grace-period. Or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("it fails with %s", message)
 	}
 
 	p.Ineffective = slices.DeleteFunc(p.Ineffective, func(e budget.Effect) bool { return e.Reason.Code != reason.NoOwner().Code })
 	message = (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
-	if message != `1 object cannot be paused: Pod ml/bare (it has no owner). Delete these pods, those that are terminating with a shorter --grace-period, or set enforcement.on_ineffective = "evict"` {
+	if message != `1 object cannot be paused: Pod ml/bare (it has no owner). Delete these pods, those that are terminating with a shorter --grace-period. Or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("without owners, it fails with %s", message)
 	}
 
