@@ -49,11 +49,13 @@ func TestClusterScripts(t *testing.T) {
 				_, err := clusterProcess(ts, cluster).SpotPools().Create(context.Background(), declaration(args[0], 1, 2), 20*time.Second)
 				ts.Check(err)
 			},
-			// budget NAME GPU_HOURS declares a budget for the pods in $PODS.
+			// budget NAME GPU_HOURS [TIME_ZONE] declares a budget for the pods in $PODS: of 24 hours, or of a day in a zone.
 			"budget": func(ts *testscript.TestScript, _ bool, args []string) {
-				_, err := clusterProcess(ts, cluster).Budgets().Create(context.Background(), budget.Declaration{
-					Name: args[0], GPUHours: args[1], Window: "24h", Selector: budget.Selector{Namespaces: []string{ts.Getenv("PODS")}},
-				}.WithDefaults())
+				d := budget.Declaration{Name: args[0], GPUHours: args[1], Window: "24h", Selector: budget.Selector{Namespaces: []string{ts.Getenv("PODS")}}}
+				if len(args) > 2 {
+					d.Window, d.Period, d.TimeZone = "", budget.Day, args[2]
+				}
+				_, err := clusterProcess(ts, cluster).Budgets().Create(context.Background(), d.WithDefaults())
 				ts.Check(err)
 			},
 			// stock NAME declares a stock pool of two pods in $PODS that no node fits.

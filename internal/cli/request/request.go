@@ -124,10 +124,12 @@ func newGrant(s *process.Session) *cobra.Command {
 		Args:    process.Arguments(`gpupool request grant team-a 50 --duration 4h --reason "release 3.1"`, "BUDGET", "GPU_HOURS"),
 		RunE: s.Command(func(ctx context.Context, args []string) error {
 			return o.submit(ctx, func(place store.Store) (request.Request, error) {
+				name := strings.TrimPrefix(args[0], "budget/")
+				if d, err := o.store.StoreWorld(place).Budgets().Find(ctx, name); err == nil { // else the run refuses it
+					o.person.In(d.TimeZone)
+				}
 				span, err := o.person.Span(place)
-				return request.Request{Grant: &request.Grant{
-					Budget: strings.TrimPrefix(args[0], "budget/"), GPUHours: args[1], Span: span, Reason: o.person.Reason(),
-				}}, err
+				return request.Request{Grant: &request.Grant{Budget: name, GPUHours: args[1], Span: span, Reason: o.person.Reason()}}, err
 			})
 		}),
 
