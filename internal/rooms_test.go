@@ -142,7 +142,8 @@ var rooms = map[string]struct {
 		module + "internal/errorclass", module + "internal/reconcile/state", module + "internal/spotpool", module + "internal/wording",
 	}},
 	"internal/reconcile/loop": {may: []string{
-		module + "internal/reason", module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
+		module + "internal/reason",
+		module + "internal/declaration", module + "internal/reconcile/outcome", module + "internal/reconcile/record", "golang.org/x/sync/",
 	}},
 	"internal/reconcile/jobs": {may: []string{
 		module + "internal/reason",

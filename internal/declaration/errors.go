@@ -82,7 +82,8 @@ func (e *DamagedError) Error() string { return e.Because().String() }
 // damagedDocuments are the reasons of documents that can't be read, by their kind.
 var damagedDocuments = map[string]func(document, damage reason.Foreign) reason.Reason{
 	journalKind: reason.JournalDamaged, stockJournalKind: reason.StockJournalDamaged, deliveriesKind: reason.DeliveriesDamaged,
-	jobKind: reason.JobDamaged, grantsKind: reason.ExceptionDamaged, holdsKind: reason.ExceptionDamaged, statusKind: reason.StatusDamaged, usageKind: reason.StatusDamaged, poolStatusesKind: reason.StatusDamaged,
+	jobKind: reason.JobDamaged, grantsKind: reason.ExceptionDamaged, holdsKind: reason.ExceptionDamaged,
+	statusKind: reason.StatusDamaged, usageKind: reason.StatusDamaged, poolStatusesKind: reason.StatusDamaged,
 	runSummaryKind: reason.StatusDamaged, lastDayKind: reason.StatusDamaged,
 }
 

@@ -40,15 +40,16 @@ const (
 	older         = "{document} was written by an older gpupool (version {version} of its form, which this one does not read); nothing was changed"
 	journalRemedy = "Move it away, do not restore a copy, and run terraform apply or gpupool reconcile. The pool gets a new journal, and launches nothing for " +
 		"10 minutes, until each earlier launch is listed"
-	stockJournalRemedy = "Restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, which keeps its Deployment, and " +
-		"then terraform import"
+	stockJournalRemedy = "Restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, which keeps " +
+		"its Deployment, and then terraform import"
 	deliveriesRemedy = "Move it away. The next gpupool reconcile writes a new one, and reports later events"
 	damaged          = "{document} is damaged ({damage}); nothing was changed"
 )
 
 // These say that a document of a ledger, or of the history, cannot be used.
 var (
-	LedgerNewer      = two[Foreign, Count]("ledger_newer", Warning, "the ledger's document {document} was written by a newer gpupool (format version {version})", "Upgrade gpupool")
+	LedgerNewer = two[Foreign, Count]("ledger_newer", Warning,
+		"the ledger's document {document} was written by a newer gpupool (format version {version})", "Upgrade gpupool")
 	LedgerNewerField = two[Foreign, Foreign]("ledger_newer_field", Warning,
 		"the ledger's document {document} was written by a newer gpupool (unknown field {field})", "Upgrade gpupool")
 	LedgerOlder = two[Foreign, Count]("ledger_older", Warning,
@@ -66,6 +67,7 @@ var (
 		"{damage}; not counted: all intervals that ended between {from} and {to}", "{damage}")
 	LedgerForeign = three[Foreign, Word, Word]("ledger_foreign", Warning,
 		"{ledger} belongs to the cluster {is}, not to {wanted}; nothing was changed", "")
-	HistoryNewer   = two[Foreign, Count]("history_newer", Warning, "the history's document {document} was written by a newer gpupool (version {version} of its form)", "Upgrade gpupool")
+	HistoryNewer = two[Foreign, Count]("history_newer", Warning,
+		"the history's document {document} was written by a newer gpupool (version {version} of its form)", "Upgrade gpupool")
 	HistoryDamaged = two[Foreign, Foreign]("history_damaged", Warning, "the history's document {document} is damaged ({damage})", "Restore it from a copy")
 )

@@ -17,7 +17,8 @@ var (
 
 	BudgetShared = two[Word, Paragraphs]("budget_shared", Warning, "budget {budget} is shared by several namespaces", "{how}")
 	// These say how a budget is shared.
-	SharedByNames  = two[Names, Word]("shared_by_names", Info, "the namespaces {namespaces} and {last} share one limit: usage in one reduces what is left for the others", "")
+	SharedByNames = two[Names, Word]("shared_by_names", Info,
+		"the namespaces {namespaces} and {last} share one limit: usage in one reduces what is left for the others", "")
 	SharedByLabels = none("shared_by_labels",
 		"all namespaces with the labels in namespace_labels share one limit: usage in one reduces what is left for the others")
 	SharedEffect = one[Clauses]("shared_effect", Info, "when the limit is reached, {effect} in any of them, whichever caused it", "")

@@ -77,8 +77,8 @@ var (
 		"No instances are launched before it is declared, and gpupool reconcile has evaluated it: {error}. {declared_together}")
 	LaunchesNeedBudget = two[Foreign, Foreign]("launches_need_budget", Warning, "no more instances are launched: {error}", "{remedy}")
 	BudgetMayBeUsedUp  = four[Paragraphs, Count, Amount, Instant]("budget_may_be_used_up", Warning, "budget may be used up",
-		"{left}. With {maximum} {maximum:instance|instances}, and the budget's pods on {gpus} {gpus:GPU|GPUs}, they are used up by {at}. The budget's "+
-			"window ends later. Until then, nothing is launched")
+		"{left}. At the maximum of {maximum} {maximum:instance|instances}, with the budget's pods on its {gpus} {gpus:GPU|GPUs}, they are used up by {at}, "+
+			"before the budget's window ends. After that, nothing is launched")
 	BudgetLeft = three[Word, Amount, Instant]("budget_left", Info, "The budget {budget} has {left} GPU-hours left (as of {at})", "")
 )
 

@@ -258,7 +258,8 @@ func randomStore(t *testing.T, r *rapid.T, to *chat) random {
 	for _, name := range names("budgets", 5) {
 		d.Declare(func(b *budget.Declaration) {
 			b.Name, b.GPUHours = name, rapid.SampledFrom([]string{"4", "1", "100.5", "0.25"}).Draw(r, "limit")
-			b.Enforce = budget.Enforcement{Action: rapid.SampledFrom([]budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}).Draw(r, "action"), GracePeriod: "0s"}
+			actions := []budget.Action{budget.AlertOnly, budget.Freeze, budget.Pause, budget.Evict}
+			b.Enforce = budget.Enforcement{Action: rapid.SampledFrom(actions).Draw(r, "action"), GracePeriod: "0s"}
 			b.Selector = budget.Selector{Namespaces: rapid.SliceOfNDistinct(rapid.SampledFrom(namespaces), 1, 3, rapid.ID[string]).Draw(r, "namespaces")}
 		})
 	}

@@ -204,7 +204,8 @@ func lineOf(text, name string) string {
 // isOlder fails unless a message calls something older, and has the remedy.
 func (u *upgraded) isOlder(what, message string) {
 	u.Helper()
-	if !strings.Contains(message, "was written by an older gpupool") || !strings.Contains(strings.ToLower(message), "move ") || strings.Contains(message, "remove the header") {
+	if !strings.Contains(message, "was written by an older gpupool") || !strings.Contains(strings.ToLower(message), "move ") ||
+		strings.Contains(message, "remove the header") {
 		u.Errorf("%s: %s", what, message)
 	}
 }

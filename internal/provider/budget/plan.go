@@ -126,7 +126,8 @@ func warnOfAction(was, d core.Declaration, diags *diag.Diagnostics) {
 	at := path.Root("enforcement").AtName("action")
 	switch d.Enforce.Action {
 	case core.Evict:
-		diags.Append(problem.Warning(at, reason.BudgetEvicts(reason.Word(d.Name), reason.Word(d.Enforce.GracePeriod), reason.Count(d.Enforce.MaxEvictionsPerRun))))
+		most := reason.Count(d.Enforce.MaxEvictionsPerRun)
+		diags.Append(problem.Warning(at, reason.BudgetEvicts(reason.Word(d.Name), reason.Word(d.Enforce.GracePeriod), most)))
 	case core.Pause:
 		diags.Append(problem.Warning(at, reason.BudgetPauses(reason.Word(d.Name), reason.Word(d.Enforce.GracePeriod))))
 	}

@@ -60,7 +60,8 @@ func TimeoutOf(v Timeouts, operation string, absent time.Duration) (time.Duratio
 	}
 	d, err := duration.Parse(text.ValueString())
 	if err != nil { // of a state that was not validated
-		return absent, diag.Diagnostics{problem.Error(path.Root("timeouts").AtName(operation), reason.InvalidTimeout(reason.Failure(err), reason.Duration(absent)))}
+		why := reason.InvalidTimeout(reason.Failure(err), reason.Duration(absent))
+		return absent, diag.Diagnostics{problem.Error(path.Root("timeouts").AtName(operation), why)}
 	}
 	return d, nil
 }

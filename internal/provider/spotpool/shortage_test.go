@@ -33,7 +33,8 @@ func TestPoolsShortForOneCauseAreWarnedOfOnce(t *testing.T) {
 		if strings.Contains(c.has, "market") {
 			headline = "Warning: New spot pools of ap-singapore "
 		}
-		if n := strings.Count(printed, c.has); n != 1 || !strings.Contains(printed, headline+c.has) || !strings.Contains(printed, "(and 2 more similar warnings elsewhere)") {
+		if n := strings.Count(printed, c.has); n != 1 || !strings.Contains(printed, headline+c.has) ||
+			!strings.Contains(printed, "(and 2 more similar warnings elsewhere)") {
 			t.Errorf("%v prints %d warnings of a shortage:\n%s", c.command, n, printed)
 		}
 	}

@@ -40,7 +40,8 @@ func TestAPlanTellsWhatItEnds(t *testing.T) {
 		"fewer, and one is not ready":   {total(6), total(5), ill, "at least 6 must stay"},
 		"fewer available, and so is it": {available(2, 8), available(1, 8), ill, "4 are in use, and 5 stay."},
 		"another image": {
-			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now, "all its pods are replaced, a few at a time. 4 of 6 pods are in use.",
+			total(6), func(d *core.Declaration) { d.Image, d.Replicas = "another", 6 }, now,
+			"all its pods are replaced, a few at a time. 4 of 6 pods are in use.",
 		},
 		"another image, and no pods": {total(0), func(d *core.Declaration) { d.Image = "another" }, decide.Status{}, ""},
 	} {
