@@ -12,7 +12,7 @@ var (
 	IdentityIncomplete = one[Word]("identity_incomplete", Warning, "invalid import identity", "The {attribute} of the spot pool is empty")
 )
 
-// These say how a plan that destroys or replaces a spot pool ends its instances.
+// These say how a plan that destroys or replaces a spot pool terminates its instances.
 var (
 	PoolTerminates = three[Word, Count, Paragraphs]("pool_terminates", Warning,
 		"spot pool {pool}: {instances} {instances:instance|instances} to terminate", "{details}")
@@ -76,9 +76,9 @@ var (
 	BudgetNotYetDeclared = three[Word, Foreign, Paragraphs]("budget_not_yet_declared", Warning, "budget {budget} is not declared yet",
 		"No instances are launched before it is declared, and gpupool reconcile has evaluated it: {error}. {declared_together}")
 	LaunchesNeedBudget = two[Foreign, Foreign]("launches_need_budget", Warning, "no more instances are launched: {error}", "{remedy}")
-	BudgetMayBeUsedUp  = four[Paragraphs, Count, Amount, Instant]("budget_may_be_used_up", Warning, "budget may be used up",
-		"{left}. At the maximum of {maximum} {maximum:instance|instances}, with the budget's pods on its {gpus} {gpus:GPU|GPUs}, they are used up by {at}, "+
-			"before the budget's window ends. After that, nothing is launched")
+	BudgetMayBeUsedUp  = four[Paragraphs, Count, Instant, Amount]("budget_may_be_used_up", Warning, "budget may be used up",
+		"{left}. At the maximum of {maximum} {maximum:instance|instances}, they are used up by {at}, before the budget's window ends. "+
+			"After that, nothing is launched. This assumes that the budget's pods are on its {gpus} {gpus:GPU|GPUs}")
 	BudgetLeft = three[Word, Amount, Instant]("budget_left", Info, "The budget {budget} has {left} GPU-hours left (as of {at})", "")
 )
 

@@ -62,6 +62,6 @@ func forecast(ctx context.Context, reader connection.PoolReader, d core.Declarat
 		return reason.Reason{}
 	}
 	left := reason.BudgetLeft(reason.Word(f.Budget), reason.Amount(budget.Hours(f.Remaining)), reason.Instant{Time: f.AsOf})
-	return reason.BudgetMayBeUsedUp(reason.Paragraphs{left}, reason.Count(d.Maximum), reason.Amount(budget.MilliGPUs(f.MilliGPUs)),
-		reason.Instant{Time: f.ExhaustedAt.Truncate(time.Minute)})
+	return reason.BudgetMayBeUsedUp(reason.Paragraphs{left}, reason.Count(d.Maximum),
+		reason.Instant{Time: f.ExhaustedAt.Truncate(time.Minute)}, reason.Amount(budget.MilliGPUs(f.MilliGPUs)))
 }
