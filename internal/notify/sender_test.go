@@ -333,7 +333,15 @@ func TestUncertainOutcomes(t *testing.T) {
 		} {
 			server, d, sender, _ := receiver(t, kind)
 			server.Fail(c.fault)
-			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if c.fault.Delay > 0 {
+				go func() { // the sender gives up once the receiver has the request
+					for server.Requests() == 0 {
+						time.Sleep(time.Millisecond)
+					}
+					cancel()
+				}()
+			}
 			f := failure(t, sender.Send(ctx, d, message(exceeded())))
 			cancel()
 			if f.Uncertain != c.uncertain || f.Reason.IsZero() || f.Remedy() == "" {
