@@ -38,8 +38,8 @@ var (
 
 const (
 	older         = "{document} was written by an older gpupool (version {version} of its form, which this one does not read); nothing was changed"
-	journalRemedy = "Move it away, do not restore a copy, and run terraform apply or gpupool reconcile. The pool gets a new journal, and launches nothing for " +
-		"10 minutes, until each earlier launch is listed"
+	journalRemedy = "Move it away, do not restore a copy, and run terraform apply or gpupool reconcile. The pool gets a new journal, and launches nothing " +
+		"for 10 minutes, until each earlier launch is listed"
 	stockJournalRemedy = "Restore it from a copy, or move it away. In the second case, run terraform destroy for this stock pool, which keeps " +
 		"its Deployment, and then terraform import"
 	deliveriesRemedy = "Move it away. The next gpupool reconcile writes a new one, and reports later events"

@@ -81,7 +81,8 @@ func TestNoReaderGetsAHiddenName(t *testing.T) {
 			}
 		}
 		slices.Sort(paths)
-		paths = append(slices.Compact(paths), "/", "/budgets", "/spotpools", "/stockpools", "/teams", "/teams/ml", "/teams/web", "/history?since=35d", "/metrics")
+		paths = append(slices.Compact(paths), "/", "/budgets", "/spotpools", "/stockpools", "/teams", "/teams/ml", "/teams/web",
+			"/history?since=35d", "/metrics")
 		for _, path := range paths {
 			text := ask(t, h, http.MethodGet, path, "", "Authorization: Bearer reader").Body.String()
 			responses++
