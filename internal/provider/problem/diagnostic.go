@@ -26,11 +26,11 @@ func Warning(at path.Path, why reason.Reason) diag.Diagnostic {
 	return diag.NewAttributeWarningDiagnostic(at, summary(why), detail(why))
 }
 
-func summary(why reason.Reason) string { return capital(reason.Renderer{}.Text(why)) }
+func summary(why reason.Reason) string { return capital(words.Text(why)) }
 
 // detail returns sentences, as in Terraform's own messages. A paragraph of several lines may end with a command.
 func detail(why reason.Reason) string {
-	paragraphs := strings.Split(strings.TrimSpace(reason.Renderer{}.Remedy(why)), "\n\n")
+	paragraphs := strings.Split(strings.TrimSpace(words.Remedy(why)), "\n\n")
 	for n, text := range paragraphs {
 		if text != "" && !strings.Contains(text, "\n") && !strings.ContainsAny(text[len(text)-1:], ".!?") {
 			text += "."
@@ -43,7 +43,7 @@ func detail(why reason.Reason) string {
 // capital returns a text with a capital letter, unless it begins with a name: of an argument, an object, an instance or a command.
 func capital(text string) string {
 	word, _, _ := strings.Cut(text, " ")
-	if word == "" || word == "gpupool" || strings.ContainsAny(word, "_/:.=0123456789") {
+	if word == "" || word[0] < 'a' || word[0] > 'z' || word == "gpupool" || strings.ContainsAny(word, "_/:.=0123456789") {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
