@@ -80,10 +80,11 @@ func (d *Details) Open(launches *int, hold *spotpool.Hold) {
 	}
 }
 
-// Failing adds the error of the last runs.
-func (d *Details) Failing(clock terminal.Clock, f declaration.Failing) {
-	d.Add(terminal.Red, "failing: ", LastRuns(clock, f)+": "+f.Error.Message)
-	d.Remedy(f.Error.Remedy)
+// Failing adds the error of the last runs, if they failed.
+func (d *Details) Failing(clock terminal.Clock, last *declaration.Failing) {
+	if last != nil {
+		d.Failure(terminal.Red, "failing: ", LastRuns(clock, *last)+": "+last.Error.Message, last.Error.Remedy)
+	}
 }
 
 // PassedOver adds why the last runs skipped the object, if they did.

@@ -40,7 +40,7 @@ func (p *page) budget(e budgets.Description) {
 	p.Add(terminal.Yellow, "warning: ", p.Texts(e.Warnings)...)
 	p.failure(e.Error)
 	if e.Failing != nil && (e.Error == nil || e.Error.Message != e.Failing.Error.Message) {
-		p.failing(e.Failing)
+		p.Failing(p.clock, e.Failing)
 	}
 	p.PassedOver(p.clock, e.PassedOver)
 	p.thresholds(e.Thresholds)

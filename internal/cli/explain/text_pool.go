@@ -33,7 +33,7 @@ func (p *page) pool(e spotpools.Description) {
 	case e.Shortfall > 0:
 		p.Add(terminal.Yellow, "short: ", fmt.Sprintf("%d below its minimum", e.Shortfall))
 	}
-	p.failing(e.Failing)
+	p.Failing(p.clock, e.Failing)
 	p.PassedOver(p.clock, e.PassedOver)
 	p.limits(e.Declared)
 	if e.Phase == declaration.Active {
@@ -81,13 +81,6 @@ func heldBack(report spotpools.Report) spotpool.Code {
 		return spotpool.BecauseGate
 	}
 	return ""
-}
-
-// failing adds the error of the last runs.
-func (p *page) failing(f *declaration.Failing) {
-	if f != nil {
-		p.Failing(p.clock, *f)
-	}
 }
 
 // limits adds the limits of launches, and how offerings are chosen.

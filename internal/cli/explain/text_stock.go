@@ -21,7 +21,7 @@ func (p *page) stock(e stockpools.Description) {
 	if e.Outcome == outcome.Failed {
 		p.failure(e.Error)
 	}
-	p.failing(e.Failing)
+	p.Failing(p.clock, e.Failing)
 	p.PassedOver(p.clock, e.PassedOver)
 	p.declared(e)
 	if e.Status == nil {

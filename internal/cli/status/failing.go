@@ -68,9 +68,7 @@ func sections(v layout, clock terminal.Clock, entries []entry) (list []Section) 
 // the same or that of whole runs, and remedies.
 func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
 	lines := len(d.Lines)
-	if last := f.last; last != nil {
-		d.Failing(clock, *last)
-	}
+	d.Failing(clock, f.last)
 	remedy := ""
 	if f.last != nil {
 		remedy = f.last.Error.Remedy

@@ -117,7 +117,12 @@ func (k *kind) Unprocessed(t target, e loop.Ending) Report {
 	if d.Name = t.Key; t.Err == nil {
 		d = d.WithDefaults()
 	}
-	return unjudgedReport(d, k.granted.limit(d, k.flow.now()), stopped(e))
+	return k.unjudged(d, stopped(e))
+}
+
+// unjudged reports a budget that this run did not judge.
+func (k *kind) unjudged(d budget.Declaration, e loop.Ending) Report {
+	return unjudgedReport(d, k.granted.limit(d, k.flow.now()), e)
 }
 
 // Begin finishes deletions, updates the ledger, and only then judges the budgets of the cluster. Those

@@ -78,15 +78,11 @@ func (w *work) Act(ctx context.Context, now record.Stored[budget.Declaration]) (
 	return loop.Done, nil
 }
 
-func (w *work) unjudged(e loop.Ending) Report {
-	return unjudgedReport(w.declaration, w.granted.limit(w.declaration, w.flow.now()), e)
-}
-
 // Report reports the budget, and writes its status if no turn did.
 func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Result) {
 	e = stopped(e)
 	if w.enforcer == nil {
-		report := w.unjudged(e)
+		report := w.unjudged(w.declaration, e)
 		report.Messages, report.Deleted = w.messages, w.deleted
 		return report, nil
 	}
@@ -99,7 +95,7 @@ func (w *work) Report(ctx context.Context, e loop.Ending) (Report, []outcome.Res
 		}
 	case errors.As(e.Why, &gone): // destroyed budgets leave no status
 		a.giveUp(ctx, e)
-		return w.unjudged(e), a.results
+		return w.unjudged(w.declaration, e), a.results
 	default:
 		if e.Became == outcome.Failed {
 			a.failure = errors.Join(a.failure, e.Why)
