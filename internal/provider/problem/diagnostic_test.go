@@ -22,7 +22,7 @@ func TestDiagnosticsAreSentences(t *testing.T) {
 		"an argument": {reason.MissingVersion("url_wo"), "Missing version",
 			"url_wo needs url_wo_version: begin with 1, and change it with each change of url_wo."},
 		"foreign text": {reason.InvalidCurrency("欠费 of the account"), "Invalid currency", "欠费 of the account."},
-		"no detail": {reason.ReadingOffers(), "Reading spot offers", ""},
+		"no detail":    {reason.ReadingOffers(), "Reading spot offers", ""},
 		"paragraphs": {reason.ObjectPlanned("budget", "a", reason.Paragraphs{reason.NotSold(), reason.SoldOut()}), "Budget a in this plan",
 			"Not sold: the zone does not offer it.\n\nSold out: Tencent Cloud has no stock."},
 		"a command at last": {reason.ObjectObserved("spot pool", "r/train", reason.Paragraphs{hold}), "Spot pool r/train",
