@@ -247,12 +247,22 @@ func TestEachPodIsActedOnOrListed(t *testing.T) {
 		for _, e := range p.Status.Effects {
 			listed += "\n" + e.String()
 		}
+		unnamed, more := 0, 0 // a long list counts the last ones
+		for _, w := range p.Status.Warnings {
+			for _, a := range w.Args {
+				if list, is := a.(reason.Listed); is {
+					more += list.More
+				}
+			}
+		}
 		for _, q := range s.Pods {
 			if !q.End.Open() || q.MilliGPUs <= 0 || !f.enforcedOn(q) || len(s.Paused) > 0 && s.Paused[0].UID == q.Of.Workload.UID {
 				continue
 			}
 			if !strings.Contains(listed, q.String()) && !strings.Contains(listed, q.Of.Workload.String()) && !f.leaves(q) {
-				t.Fatalf("nothing is said of %s, %+v:\n%s", q, q.Of, listed)
+				if unnamed++; unnamed > more {
+					t.Fatalf("nothing is said of %s, %+v:\n%s", q, q.Of, listed)
+				}
 			}
 		}
 	})

@@ -111,6 +111,10 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 		w := pod.Of.Workload
 		switch {
 		case w.Name == "" || spared[id(w)]:
+		case pod.Of.Obstacle != "":
+			if suspended[w.UID] {
+				t.Fatalf("%s is not gpupool's to pause: %s", w, pod.Of.Obstacle)
+			}
 		case !held[w.UID] || s.Declaration.Enforce.PausesAgain() && !pod.Of.Stopped:
 			if !suspended[w.UID] {
 				t.Fatalf("%s runs, and no decision pauses it: %v", w, p.Decisions)
@@ -153,6 +157,7 @@ func drawSituation(t *rapid.T) Situation {
 			Workload: owned(budget.Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by"),
 		}}
 	}
+	obstacles := map[string]string{}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
@@ -177,6 +182,10 @@ func drawSituation(t *rapid.T) Situation {
 			p = owned(p, "batch/v1", "Job", "job-"+owner)
 			p.Of.ToleratesDisruption = rapid.Bool().Draw(t, "forgiving")
 			p.Of.Obstacle = rapid.SampledFrom([]string{"", "Kueue suspends and starts it"}).Draw(t, "obstacle")
+			if first, drawn := obstacles[owner]; drawn {
+				p.Of.Obstacle = first // it is the workload's
+			}
+			obstacles[owner] = p.Of.Obstacle
 		case 1:
 			p.Of = budget.Ownership{Reason: "it does not select it"}
 		default:

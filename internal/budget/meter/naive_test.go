@@ -201,7 +201,7 @@ func TestEvaluateAgreesWithOneMeterAPod(t *testing.T) {
 				want.Estimated += p.Estimated
 				want.ErrorBound += p.ErrorBound
 				want.Unconfirmed += p.Unconfirmed
-				if (record.Allocation.Shown == 0) != (p.Unconfirmed > 0) && p.ErrorBound > 0 || p.Unconfirmed > 0 && p.Consumed > 0 {
+				if (record.Allocation.Shown == 0) != (p.Unconfirmed > 0) && p.ErrorBound > 0 && p.End.After(p.Start) || p.Unconfirmed > 0 && p.Consumed > 0 {
 					t.Fatalf("confirmed and unconfirmed usage are not apart: %+v", p)
 				}
 				teams[record.Set.Labels.Get("team")] += p.Consumed
