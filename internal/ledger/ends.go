@@ -23,10 +23,14 @@ func (e End) clampTo(held Time) End {
 // two on any node, and up to ten seconds if its kubelet is busy.
 const statusLag Time = 10_000
 
-// clampToRead moves an end to a read of the pod's status that showed it with its GPUs. A container's
-// own end may be a little earlier than its status arrived.
+// reported says that the kubelet reported the end itself.
+func (e End) reported() bool { return e.Source == Rejected || e.Source == ContainerFinished }
+
+// clampToRead moves an end to a read of the pod's status that showed it with its GPUs, or to a worse end. A reported
+// end may be a little earlier than its status arrived. A worse end may already be such a read, and no longer say so: the
+// lag is the same for both, or the order of merges would make a difference.
 func (e End) clampToRead(at Time) End {
-	if e.Source == ContainerFinished {
+	if e.reported() {
 		at -= statusLag
 	}
 	return e.clampTo(at)

@@ -80,3 +80,20 @@ func TestMergeIsIdempotentAndOrderFree(t *testing.T) {
 		same(t, "joined again", right, want)
 	})
 }
+
+// TestAReadCountsAlikeWithAWorseEnd: a pod was read with its GPUs, and one run knows a worse end. The worse end then is that
+// read, and no longer says so.
+func TestAReadCountsAlikeWithAWorseEnd(t *testing.T) {
+	t.Parallel()
+	for _, best := range []ledger.Source{ledger.Rejected, ledger.ContainerFinished} {
+		finished, read, worse := ended(pod(1, noon), noon, best), pod(1, noon), ended(pod(1, noon), noon, ledger.InstanceEnded)
+		read.End.Earliest = noon + hour
+		want := of(t, finished, read, worse)
+		for _, order := range [][]ledger.Record{{finished, worse, read}, {worse, read, finished}, {read, finished, worse}} {
+			same(t, string(best), of(t, order...), want)
+		}
+		if got, _ := want.Get(finished.UID); got.End.At != noon+hour-10*second {
+			t.Errorf("%s: the end is %v after noon", best, got.End.At-noon)
+		}
+	}
+}

@@ -45,10 +45,10 @@ func joinEnds(a, b End) End {
 	switch {
 	case !a.final():
 		return a
-	case !b.final():
-		return a.clampToRead(b.Earliest)
+	case b.reported(): // then a is, too
+		return a.clampTo(b.Earliest)
 	}
-	return a.clampTo(b.Earliest)
+	return a.clampToRead(b.Earliest)
 }
 
 // compareEnds orders ends, the better first.
