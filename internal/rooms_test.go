@@ -63,7 +63,7 @@ var rooms = map[string]struct {
 	}},
 	"internal/exception": {pure: true, may: []string{module + "internal/reason", module + "internal/duration", module + "internal/history"}},
 	"internal/gpu": {pure: true, may: []string{
-		module + "internal/ledger", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/",
+		module + "internal/ledger", module + "internal/reason", module + "internal/weight", "k8s.io/api/", "k8s.io/apimachinery/", "k8s.io/component-helpers/",
 	}},
 	"internal/columns": {pure: true, may: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd"}},
 	"internal/seal":    {pure: true},
@@ -234,6 +234,7 @@ var rooms = map[string]struct {
 		"k8s.io/", "sigs.k8s.io/yaml", "github.com/robfig/cron/v3",
 	}},
 	"internal/tencent": {may: []string{
+		module + "internal/reason",
 		module + "internal/errorclass", module + "internal/spotpool", module + "internal/wording",
 		"github.com/tencentcloud/tencentcloud-sdk-go/", "golang.org/x/",
 	}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -36,7 +37,7 @@ type Ownership struct {
 	// GPUs itself. Zero where there is none.
 	Workload Workload
 	// Reason says why there is none.
-	Reason string
+	Reason reason.Reason
 	// StockPool names the stock pool of the workload, or is empty. A stock pool respects budgets by itself,
 	// and its Deployment is not paused.
 	StockPool string
@@ -44,8 +45,8 @@ type Ownership struct {
 	Labels map[string]string
 	// Stopped says that the workload is suspended, or has no replicas.
 	Stopped bool
-	// Obstacle is why the workload must not be paused, such as a controller that would undo it; or empty.
-	Obstacle string
+	// Obstacle is why the workload must not be paused, such as a controller that would undo it; or zero.
+	Obstacle reason.Reason
 	// ToleratesDisruption says that a pod's end by a disruption is not a failure of its workload.
 	ToleratesDisruption bool
 	// FailuresLeft is how many pods of a Job can still fail, of which each eviction is one unless it tolerates

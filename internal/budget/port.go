@@ -76,8 +76,8 @@ type WorkloadState struct {
 	PriorityClassName string
 	// Stopped says that it is suspended, or has no replicas.
 	Stopped bool
-	// PauseObstacle is why it must not be paused, such as a controller that starts and stops it; or empty.
-	PauseObstacle string
+	// PauseObstacle is why it must not be paused, such as a controller that starts and stops it; or zero.
+	PauseObstacle reason.Reason
 	CreatedAt     time.Time
 	// Concurrent says that a CronJob may run several Jobs at once.
 	Concurrent bool
@@ -90,12 +90,12 @@ type Autoscaler struct {
 	FromZero bool
 }
 
-// Obstacle returns why the workload must not be paused, or "".
-func (a Autoscaler) Obstacle() string {
+// Obstacle returns why the workload must not be paused; zero if it may be.
+func (a Autoscaler) Obstacle() reason.Reason {
 	if !a.FromZero {
-		return ""
+		return reason.Reason{}
 	}
-	return a.String() + " from zero, and would undo it"
+	return reason.ScaledFromZero(reason.NewValue(a.Name))
 }
 
 func (a Autoscaler) String() string { return "the HorizontalPodAutoscaler " + a.Name + " scales it" }

@@ -8,6 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // gpuDrivers are the DRA drivers whose devices are GPUs. Other devices, such as network cards, are
@@ -67,7 +69,7 @@ func (y *tally) claimed(held amounts, w World) claims {
 			to = amounts{}
 			shared[string(c.UID)] = to
 			if of := metav1.GetControllerOf(c); of != nil && of.Kind == "Pod" {
-				y.doubts.addf("its resource claim %s was made for the pod %s: it counts for both", name, of.Name)
+				y.doubts.add(reason.ClaimOfAnotherPod(reason.NewValue(name), reason.NewValue(of.Name)))
 			}
 		}
 		d.devices(to, c, func(string) bool { return true })
@@ -138,13 +140,13 @@ func (d *deviceTally) claim(name string) *resourcev1.ResourceClaim {
 	}
 	if d.world.Claims == nil {
 		d.unread = true
-		d.doubts.addf("it holds the resource claim %s, but no claims were read: its devices are not counted", name)
+		d.doubts.add(reason.ClaimsNotRead(reason.NewValue(name)))
 		return nil
 	}
 	c := d.world.Claims(d.pod.Namespace, name)
 	if c == nil || c.Status.Allocation == nil {
 		d.unread = true
-		d.doubts.addf("its resource claim %s was deleted or is no longer allocated: its devices are not counted", name)
+		d.doubts.add(reason.ClaimGone(reason.NewValue(name)))
 		return nil
 	}
 	return c
@@ -189,13 +191,13 @@ func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.
 	found, ok := d.world.Inventory.device(r.Driver, r.Pool, r.Device)
 	switch {
 	case ok && found.node != "" && found.node != d.node.Name:
-		d.doubts.addf("the device %s/%s/%s is on the node %s, but the pod is not: not counted", r.Driver, r.Pool, r.Device, found.node)
+		d.doubts.add(reason.DeviceOfAnotherNode(nameOf(r), reason.Node(found.node)))
 		return nil, false
 	case !ok && !d.offered(r.Driver):
 		return nil, false
 	case !ok:
 		if r.ShareID != nil || len(r.ConsumedCapacity) > 0 {
-			d.doubts.addf("the shared device %s/%s/%s is in no resource slice: counted as a whole GPU", r.Driver, r.Pool, r.Device)
+			d.doubts.add(reason.SharedDeviceUnknown(nameOf(r)))
 		}
 		return one, true
 	}
@@ -205,6 +207,11 @@ func (d *deviceTally) device(r *resourcev1.DeviceRequestAllocationResult) (*big.
 	gpus := new(big.Rat).Mul(found.part, found.consumed(r.ConsumedCapacity))
 	d.addDriver(r.Driver, gpus)
 	return gpus, true
+}
+
+// nameOf returns the name of an allocated device.
+func nameOf(r *resourcev1.DeviceRequestAllocationResult) reason.Value {
+	return reason.NewValue(r.Driver + "/" + r.Pool + "/" + r.Device)
 }
 
 func (d *deviceTally) addDriver(driver string, gpus *big.Rat) {
@@ -230,7 +237,6 @@ func (d *deviceTally) offered(driver string) bool {
 		return true
 	}
 	d.capped = true
-	d.doubts.addf("it has more devices of %s by claim than the slices of its node %s offered, %s: the others are not counted", driver, d.node.Name,
-		most.RatString())
+	d.doubts.add(reason.AboveOfferedDevices(reason.NewValue(driver), d.at(), amountOf(most)))
 	return false
 }

@@ -30,10 +30,10 @@ func (v interval) runTime() (ledger.Time, bool) {
 				if state == nil {
 					continue
 				}
-				if at, ok := v.believe("a container's end", state.FinishedAt.Time); ok {
+				if at, ok := v.believe("status.containerStatuses.finishedAt", state.FinishedAt.Time); ok {
 					last = max(last, at)
 				}
-				if at, ok := v.believe("a container's start", state.StartedAt.Time); ok && (first == 0 || at < first) {
+				if at, ok := v.believe("status.containerStatuses.startedAt", state.StartedAt.Time); ok && (first == 0 || at < first) {
 					first = at
 				}
 			}

@@ -13,7 +13,7 @@ import (
 func (v interval) firstStarted() (ledger.Time, bool) {
 	var first ledger.Time
 	take := func(t time.Time) {
-		if at, ok := v.believe("a container's start", t); ok && (first == 0 || at < first) {
+		if at, ok := v.believe("status.containerStatuses.startedAt", t); ok && (first == 0 || at < first) {
 			first = at
 		}
 	}
@@ -62,7 +62,7 @@ func (v interval) finish(f *finishes, s *corev1.ContainerStatus, main bool) {
 		if t == nil {
 			continue
 		}
-		if at, ok := v.ended("a container's end", t.FinishedAt.Time); ok {
+		if at, ok := v.ended("status.containerStatuses.finishedAt", t.FinishedAt.Time); ok {
 			f.at = max(f.at, at)
 			f.main = f.main || main
 			ended = ended || t == s.State.Terminated

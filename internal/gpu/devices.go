@@ -1,10 +1,10 @@
 package gpu
 
 import (
-	"cmp"
-	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Devices is what a node reports of its GPUs. It is immutable, and many nodes and pods share one.
@@ -40,58 +40,57 @@ func (n *Node) devices() *Devices {
 
 // nvidiaUnit returns the weight of one nvidia.com/gpu: a GPU, or a MIG slice under the strategy
 // "single". If several share it and the plugin does not rename it, the weight is that of one share.
-func (d *Devices) nvidiaUnit(model string) (weight *big.Rat, doubt string) {
+func (d *Devices) nvidiaUnit(model string) (weight *big.Rat, doubt reason.Reason) {
 	part, _, doubt := d.part(nvidiaGPU, nvidiaGPU)
 	device, slices := d.nvidiaDevice(model)
-	return new(big.Rat).Mul(part, device), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(part, device), first(doubt, slices)
 }
 
 // nvidiaSharedUnit returns the weight of one nvidia.com/gpu.shared.
-func (d *Devices) nvidiaSharedUnit(model string) (weight *big.Rat, doubt string) {
+func (d *Devices) nvidiaSharedUnit(model string) (weight *big.Rat, doubt reason.Reason) {
 	part, known, doubt := d.part(nvidiaShared, nvidiaGPU)
 	if !known {
-		return one, "its node has no label nvidia.com/gpu.replicas: each " + nvidiaShared + " is counted as a whole GPU"
+		return one, reason.ReplicasUnknown("nvidia.com/gpu.replicas", nvidiaShared)
 	}
 	device, slices := d.nvidiaDevice(model)
-	return new(big.Rat).Mul(part, device), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(part, device), first(doubt, slices)
 }
 
 // part returns which part of a device one unit of a resource is. The node says that twice: by a label of the
 // device's resource, and by its capacity. If these contradict each other, the smaller part counts.
-func (d *Devices) part(resource, device string) (part *big.Rat, known bool, doubt string) {
+func (d *Devices) part(resource, device string) (part *big.Rat, known bool, doubt reason.Reason) {
 	replicas := max(d.Replicas[device], d.Replicas[resource])
 	byLabel, byCapacity := shared(one, replicas), d.Parts[resource]
 	switch {
 	case byCapacity == nil:
-		return byLabel, replicas > 1, ""
+		return byLabel, replicas > 1, reason.Reason{}
 	case replicas > 0 && byLabel.Cmp(byCapacity) != 0:
-		doubt = fmt.Sprintf("its node's label %s.replicas is %d, and by the node's capacity each %s is %s of a device: the smaller part is counted",
-			device, replicas, resource, byCapacity.RatString())
+		doubt = reason.ReplicasContradict(reason.NewValue(device+".replicas"), reason.Count(replicas), reason.NewValue(resource), amountOf(byCapacity))
 		return least(byLabel, byCapacity), true, doubt
 	}
-	return byCapacity, true, ""
+	return byCapacity, true, reason.Reason{}
 }
 
-func (d *Devices) nvidiaDevice(model string) (weight *big.Rat, doubt string) {
+func (d *Devices) nvidiaDevice(model string) (weight *big.Rat, doubt reason.Reason) {
 	profile, ok := parseMIG(d.MIG)
 	if d.Slices > 0 {
 		profile.compute = d.Slices
 	} else if !ok {
-		return one, ""
+		return one, reason.Reason{}
 	}
 	return profile.part(model)
 }
 
 // migUnit returns the weight of a slice by the name of its resource.
-func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt string) {
+func (d *Devices) migUnit(resource, model string) (weight *big.Rat, doubt reason.Reason) {
 	profile, _ := parseMIG(resource[len(migPrefix):])
 	part, slices := profile.part(model)
 	base := strings.TrimSuffix(resource, sharedSuffix)
 	share, known, doubt := d.part(resource, base)
 	if profile.shared && !known {
-		return part, "its node has no label " + base + ".replicas: each " + resource + " is counted as a whole slice"
+		return part, reason.SliceReplicasUnknown(reason.NewValue(base+".replicas"), reason.NewValue(resource))
 	}
-	return new(big.Rat).Mul(share, part), cmp.Or(doubt, slices)
+	return new(big.Rat).Mul(share, part), first(doubt, slices)
 }
 
 // amdUnit returns the weight of one amd.com/gpu: a GPU, or one partition if all GPUs of the node

@@ -1,26 +1,32 @@
 package gpu
 
-import (
-	"fmt"
-	"slices"
-)
+import "github.com/gpupool/terraform-provider-gpupool/internal/reason"
 
 // doubts collects what could not be understood about one pod, each once.
 type doubts struct {
-	texts []string
-	lost  bool // something does not count because of it
+	list reason.Reasons
+	lost bool // something does not count because of it
 }
 
-func (d *doubts) add(text string) {
-	if text != "" && !slices.Contains(d.texts, text) {
-		d.texts = append(d.texts, text)
+// add adds a doubt, if there is one.
+func (d *doubts) add(why reason.Reason) {
+	if !why.IsZero() {
+		d.list = d.list.With(why)
 	}
 }
 
-func (d *doubts) addf(format string, args ...any) { d.add(fmt.Sprintf(format, args...)) }
+// first returns the first of two doubts that there is.
+func first(doubts ...reason.Reason) reason.Reason {
+	for _, why := range doubts {
+		if !why.IsZero() {
+			return why
+		}
+	}
+	return reason.Reason{}
+}
 
-// recordLossf adds a doubt about something that therefore does not count.
-func (d *doubts) recordLossf(format string, args ...any) {
+// recordLoss adds a doubt about something that therefore does not count.
+func (d *doubts) recordLoss(why reason.Reason) {
 	d.lost = true
-	d.addf(format, args...)
+	d.add(why)
 }

@@ -140,7 +140,7 @@ func TestTerminatingForALongTime(t *testing.T) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr(at(minutes)), ptr(int64(3*3600))
 		s := table(t).Observe(p, worldOf(gpu.Node{Name: "node-1", NotReady: true}))
 		wantOpen(t, s)
-		if doubts := strings.Join(s.Problems, "; "); strings.Contains(doubts, "its deletion timestamp is") != want {
+		if doubts := strings.Join(s.Problems.Texts(), "; "); strings.Contains(doubts, "its metadata.deletionTimestamp is") != want {
 			t.Errorf("due %v minutes after its creation: %q", minutes, doubts)
 		}
 	}
@@ -247,7 +247,7 @@ func TestEndBeforeTheCreation(t *testing.T) {
 	p.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr(at(60))}}
 	s := see(t, p)
 	wantEnd(t, s, 60, ledger.StatusWritten)
-	doubted(t, s, "a container's end is 2026")
+	doubted(t, s, "status.containerStatuses.finishedAt is 2026")
 	doubted(t, s, "before the pod's creation")
 
 	p.Status.ContainerStatuses = with(ran(at(-1), at(-1)))
@@ -258,7 +258,7 @@ func TestEndBeforeTheCreation(t *testing.T) {
 	mirror.Status.ContainerStatuses = with(ran(at(-60), at(-50)))
 	s = see(t, mirror)
 	wantEnd(t, s, 1, ledger.ContainerFinished)
-	if len(s.Problems) != 1 || !strings.Contains(s.Problems[0], "static pod") {
+	if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].String(), "static pod") {
 		t.Errorf("problems: %q", s.Problems)
 	}
 }

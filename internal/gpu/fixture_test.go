@@ -140,13 +140,13 @@ func gpus(s gpu.Pod) string {
 func undoubted(t *testing.T, s gpu.Pod) {
 	t.Helper()
 	if len(s.Problems) > 0 {
-		t.Errorf("problems: %s", strings.Join(s.Problems, "; "))
+		t.Errorf("problems: %s", strings.Join(s.Problems.Texts(), "; "))
 	}
 }
 
 func doubted(t *testing.T, s gpu.Pod, text string) {
 	t.Helper()
-	if !strings.Contains(strings.Join(s.Problems, "\n"), text) {
+	if !strings.Contains(strings.Join(s.Problems.Texts(), "\n"), text) {
 		t.Errorf("no problem says %q: %q", text, s.Problems)
 	}
 }

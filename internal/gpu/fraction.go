@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // KAI and Run:ai assign fractions of GPUs by these annotations. The pod itself requests no
@@ -85,8 +86,7 @@ func (y *tally) reserved(devices int64, w World) int64 {
 		if (interval{pod: y.pod}).terminal() {
 			return found // its reservations may have been deleted with it
 		}
-		y.doubts.addf("it requests a fraction of %d GPUs by annotation, but its scheduler reserved %[3]d on the node %[2]s: counted as %[3]d",
-			devices, y.node.Name, found)
+		y.doubts.add(reason.FractionNotReserved(reason.Count(devices), reason.Count(found), y.at()))
 		return found
 	}
 	return devices
@@ -128,7 +128,7 @@ func (y *tally) fraction(held amounts, w World) {
 	if n, ok := a[fractionDevicesAnnotation]; ok {
 		devices, _ = strconv.ParseInt(n, 10, 64) // zero if invalid
 		if !countText.MatchString(n) || devices == 0 {
-			y.doubts.recordLossf("invalid number of devices %[2]q in its annotation %[1]s: counted as none", fractionDevicesAnnotation, clip(n))
+			y.doubts.recordLoss(reason.FractionDevicesInvalid(fractionDevicesAnnotation, reason.Quoted(clip(n))))
 			return
 		}
 	}
@@ -150,20 +150,20 @@ func (y *tally) fractionOf(fraction, memory string, byFraction bool) (*big.Rat, 
 	}
 	value, ok := new(big.Rat).SetString(text)
 	if !decimalText.MatchString(text) || !ok || value.Sign() == 0 {
-		y.doubts.recordLossf("invalid positive number %[2]q in its annotation %[1]s: counted as none", name, clip(text))
+		y.doubts.recordLoss(reason.FractionInvalid(reason.Word(name), reason.Quoted(clip(text))))
 		return nil, false
 	}
 	if !byFraction {
 		card := y.node.devices().Memory
 		if card == 0 {
-			y.unknownMemory("the annotation "+name, "it is counted as the whole card's")
+			y.unknownMemory(reason.MemoryUnknownWhole, name)
 			return one, true
 		}
 		value.Quo(value, new(big.Rat).SetInt64(card))
 	}
 	if value.Cmp(one) > 0 {
 		if byFraction {
-			y.doubts.addf("its annotation %s is %q, more than one: counted as one", name, clip(text))
+			y.doubts.add(reason.FractionAboveOne(reason.Quoted(clip(text))))
 		}
 		return one, true
 	}

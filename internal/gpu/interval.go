@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // stuckAfter is how long after its deletion timestamp, which includes the grace period, a pod
@@ -42,7 +43,7 @@ func (v interval) scheduled() ledger.Start {
 	created, hasCreated := v.created()
 	start := ledger.Start{At: created, Source: ledger.Created}
 	if c := condition(v.pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
-		if at, ok := v.believe("the last transition of PodScheduled", c.LastTransitionTime.Time); ok {
+		if at, ok := v.believe(lastTransition(corev1.PodScheduled), c.LastTransitionTime.Time); ok {
 			return ledger.Start{At: max(at, created), Source: ledger.PodScheduled}
 		}
 	}
@@ -53,7 +54,7 @@ func (v interval) scheduled() ledger.Start {
 		return ledger.Start{At: max(at, created), Source: ledger.ContainerStarted}
 	}
 	if !hasCreated {
-		v.doubts.recordLossf("nothing tells when it started: not counted")
+		v.doubts.recordLoss(reason.StartUnknown())
 		return ledger.Start{}
 	}
 	return start
@@ -71,9 +72,9 @@ func (v interval) running() ledger.Start {
 
 func (v interval) created() (ledger.Time, bool) {
 	if v.pod.CreationTimestamp.IsZero() {
-		v.doubts.add("it has no creation timestamp")
+		v.doubts.add(reason.PodWithoutCreation())
 	}
-	return v.believe("its creation timestamp", v.pod.CreationTimestamp.Time)
+	return v.believe("metadata.creationTimestamp", v.pod.CreationTimestamp.Time)
 }
 
 // appeared returns the pod's creation timestamp, without validation.
@@ -145,7 +146,7 @@ func (v interval) terminated(start ledger.Start) ledger.End {
 // otherEnd returns the end from sources other than the containers.
 func (v interval) otherEnd(start ledger.Start) (ledger.End, bool) {
 	if c := condition(v.pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
-		if at, ok := v.ended("the last transition of DisruptionTarget", c.LastTransitionTime.Time); ok {
+		if at, ok := v.ended(lastTransition(corev1.DisruptionTarget), c.LastTransitionTime.Time); ok {
 			return ledger.ExactEnd(at, ledger.DisruptionTarget), true
 		}
 	}
@@ -172,15 +173,15 @@ func (v interval) deleted() (ledger.Time, bool) {
 			return due, true
 		}
 	}
-	return v.ended("its deletion timestamp", v.pod.DeletionTimestamp.Time)
+	return v.ended("metadata.deletionTimestamp", v.pod.DeletionTimestamp.Time)
 }
 
 // ended validates the time of an end, which must not be before the pod's creation. A static pod is
 // an exception: its mirror is created again whenever the API server lost it.
-func (v interval) ended(what string, t time.Time) (ledger.Time, bool) {
-	at, ok := v.believe(what, t)
+func (v interval) ended(field reason.Word, t time.Time) (ledger.Time, bool) {
+	at, ok := v.believe(field, t)
 	if ok && at < v.appeared()-clockSkew && !isMirror(v.pod) {
-		v.doubts.addf("%s is %s, before the pod's creation: not believed", what, at.Time().Format(time.RFC3339))
+		v.doubts.add(reason.TimeBeforeCreation(field, reason.Instant{Time: at.Time()}))
 		return 0, false
 	}
 	return at, ok
@@ -202,7 +203,7 @@ func (v interval) notReady(start ledger.Start) (ledger.Time, bool) {
 		if c == nil || c.Status != corev1.ConditionFalse {
 			continue
 		}
-		if at, ok := v.believe("the last transition of "+string(kind), c.LastTransitionTime.Time); ok && at > began+second {
+		if at, ok := v.believe(lastTransition(kind), c.LastTransitionTime.Time); ok && at > began+second {
 			last = max(last, at)
 		}
 	}
@@ -214,7 +215,7 @@ func (v interval) statusWritten() (ledger.Time, bool) {
 	var last ledger.Time
 	for i := range v.pod.ManagedFields {
 		if f := &v.pod.ManagedFields[i]; f.Subresource == "status" && f.Time != nil {
-			if at, ok := v.ended("the time of the last status", f.Time.Time); ok {
+			if at, ok := v.ended("metadata.managedFields.time", f.Time.Time); ok {
 				last = max(last, at)
 			}
 		}
@@ -253,6 +254,10 @@ func (v interval) rejected() bool {
 		return false
 	}
 	return rejections[s.Reason] || strings.HasPrefix(s.Reason, "OutOf") || strings.HasPrefix(s.Message, "Pod was rejected: ")
+}
+
+func lastTransition(of corev1.PodConditionType) reason.Word {
+	return reason.Word("status.conditions[" + of + "].lastTransitionTime")
 }
 
 func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {

@@ -124,8 +124,8 @@ func TestAbsurdTimesAreProblems(t *testing.T) {
 		s := see(t, p)
 		wantStart(t, s.Scheduled, 2, ledger.StartTime)
 		wantEnd(t, s, 30, ledger.NotReady)
-		doubted(t, s, "the last transition of PodScheduled")
-		doubted(t, s, "a container's end")
+		doubted(t, s, "status.conditions[PodScheduled].lastTransitionTime")
+		doubted(t, s, "status.containerStatuses.finishedAt")
 	}
 
 	none := pod(asks("nvidia.com/gpu=1"))

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // clockSkew is by how much the clocks of a cluster may differ. A time up to that far ahead counts
@@ -24,24 +25,24 @@ type moments struct {
 
 // believe returns a time of the pod; false if it is missing or implausible. An unset time of a
 // container runtime reaches the status as the beginning of 1970 or of year 1.
-func (m moments) believe(what string, t time.Time) (ledger.Time, bool) {
+func (m moments) believe(field reason.Word, t time.Time) (ledger.Time, bool) {
 	switch at := ledger.TimeOf(t); {
 	case t.IsZero(), t.Unix() == 0:
 		return 0, false
 	case t.Year() < firstYear:
-		m.doubts.addf("%s is %s, before there was a Kubernetes: not believed", what, t.UTC().Format(time.RFC3339))
+		m.doubts.add(reason.TimeImpossible(field, reason.Instant{Time: t.UTC()}))
 		return 0, false
 	case at > m.latest+clockSkew:
-		m.doubts.addf("%s is %s, in the future: not believed", what, t.UTC().Format(time.RFC3339))
+		m.doubts.add(reason.TimeInFuture(field, reason.Instant{Time: t.UTC()}))
 		return 0, false
 	default:
 		return min(at, m.latest), true
 	}
 }
 
-func (m moments) check(what string, t *metav1.Time) (ledger.Time, bool) {
+func (m moments) check(field reason.Word, t *metav1.Time) (ledger.Time, bool) {
 	if t == nil {
 		return 0, false
 	}
-	return m.believe(what, t.Time)
+	return m.believe(field, t.Time)
 }

@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // World is the context in which a pod is observed.
@@ -42,7 +43,7 @@ func (t *Table) Observe(pod *corev1.Pod, w World) Pod {
 	}
 	var problems doubts
 	if s.UID == "" {
-		problems.add("it has no uid")
+		problems.add(reason.PodWithoutUID())
 	}
 	v := interval{
 		moments: moments{now: ledger.TimeOf(w.Now), latest: max(ledger.TimeOf(w.Now), ledger.TimeOf(w.Read)), doubts: &problems},
@@ -53,11 +54,11 @@ func (t *Table) Observe(pod *corev1.Pod, w World) Pod {
 	t.holds(&s, pod, w, &problems)
 	holds := len(s.Shares) > 0 || problems.lost
 	if holds && !ledger.KeepsAll(pod.Labels) {
-		problems.add("it has more labels than records keep: budgets that select by those of its last keys do not count it")
+		problems.add(reason.PodLabelsCut())
 	}
 	s.Running = v.running()
 	s.End, s.Refused = v.end(s.Scheduled), v.refused()
-	s.Problems = problems.texts
+	s.Problems = problems.list
 	s.Incomplete = holds && problems.lost && pod.Spec.NodeName != ""
 	return s
 }
@@ -71,7 +72,7 @@ func (t *Table) holds(s *Pod, pod *corev1.Pod, w World, problems *doubts) {
 	held := y.requested()
 	if isMirror(pod) {
 		if len(held) > 0 || len(pod.Spec.ResourceClaims) > 0 || ByFraction(pod) {
-			y.doubts.recordLossf("it is a static pod, and only its node vouches for it: not counted")
+			y.doubts.recordLoss(reason.StaticPodUncounted())
 		}
 		*problems = y.doubts
 		return

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 const migPrefix = "nvidia.com/mig-"
@@ -55,28 +57,28 @@ var fewSlices = map[[2]int64][]int64{
 }
 
 // slices returns how many compute slices the GPU has; the most if that is in doubt.
-func (p migProfile) slices(model string) (slices int64, doubt string) {
+func (p migProfile) slices(model string) (slices int64, doubt reason.Reason) {
 	if model == "" {
 		few := fewSlices[[2]int64{p.compute, p.memory}]
 		if len(few) == 0 {
-			return 7, ""
+			return 7, reason.Reason{}
 		}
 		if len(few) > 1 {
-			doubt = fmt.Sprintf("its node has no label %s: GPUs with the MIG slice %dg.%dgb have between %d and %d of them. It counts as one of %d",
-				nvidiaProductLabel, p.compute, p.memory, few[len(few)-1], few[0], few[0])
+			doubt = reason.SlicesInDoubt(nvidiaProductLabel, reason.Value(fmt.Sprintf("%dg.%dgb", p.compute, p.memory)),
+				reason.Count(few[len(few)-1]), reason.Count(few[0]))
 		}
 		return few[0], doubt
 	}
 	for _, known := range migProducts {
 		if known.name.MatchString(model) {
-			return known.slices, ""
+			return known.slices, reason.Reason{}
 		}
 	}
-	return 7, "NVIDIA's list of GPUs with MIG, as of October 2026, does not have " + model + ": its slices are counted as sevenths"
+	return 7, reason.ProductUnlisted(reason.NewValue(model))
 }
 
 // part returns the share of the GPU's compute.
-func (p migProfile) part(model string) (part *big.Rat, doubt string) {
+func (p migProfile) part(model string) (part *big.Rat, doubt reason.Reason) {
 	slices, doubt := p.slices(model)
 	return big.NewRat(min(p.compute, slices), slices), doubt
 }

@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+import (
+	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+)
 
 // Pod is one pod as observed: what it holds, from when to when, and the input of enforcement. The
 // ledger has a type of its own on purpose. A ledger.Record lives for weeks among a million others
@@ -26,7 +29,7 @@ type Pod struct {
 	Refused ledger.Time
 	Live
 	// Problems lists what could not be understood about the pod, for the operator.
-	Problems []string
+	Problems reason.Reasons
 	// Incomplete says that a problem hides a part of what the pod holds, or all of its time.
 	Incomplete bool
 }

@@ -8,6 +8,7 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // MostGPUs is more than any pod can hold on one machine. A larger request is an error and would
@@ -79,6 +80,11 @@ type tally struct {
 	// groups are the groups of its fractions, one for each GPU.
 	groups []string
 }
+
+// at names the pod's node.
+func (y *tally) at() reason.Node { return reason.Node(y.node.Name) }
+
+func amountOf(n *big.Rat) reason.Amount { return reason.Amount(n.RatString()) }
 
 // requested returns the amounts that the scheduler charges for the pod's containers. Containers
 // that run together are added up. Init containers run one after the other, next to the sidecars
@@ -187,7 +193,7 @@ func (y *tally) quantities(r *corev1.ResourceRequirements) map[string]*big.Rat {
 func (y *tally) rational(name string, q resource.Quantity) *big.Rat {
 	units := exact(q)
 	if units.Sign() < 0 {
-		y.doubts.recordLossf("it requests a negative quantity of %s (%s): counted as none", name, units.RatString())
+		y.doubts.recordLoss(reason.NegativeRequest(reason.NewValue(name), amountOf(units)))
 		return new(big.Rat)
 	}
 	return units
@@ -216,7 +222,7 @@ func (y *tally) shares(held amounts, names []string, claim string) []ledger.Shar
 			continue
 		}
 		if h.gpus.Cmp(big.NewRat(MostGPUs, 1)) > 0 {
-			y.doubts.recordLossf("it requests %s of %s, more than any machine has: counted as none", h.units.RatString(), name)
+			y.doubts.recordLoss(reason.AboveAnyMachine(amountOf(h.units), reason.NewValue(name)))
 			continue
 		}
 		shares = append(shares, ledger.Share{Resource: name, Units: h.units, Weight: new(big.Rat).Quo(h.gpus, h.units), Claim: claim})

@@ -3,6 +3,8 @@ package gpu
 import (
 	"math/big"
 	"strings"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // The resources that count by default, in addition to those named after a slice of a GPU (NVIDIA's
@@ -104,13 +106,13 @@ func countsByDefault(resource string) bool {
 }
 
 // weight returns how many GPUs one unit of a counted resource is on a node. The doubt says which
-// information was missing, or is empty.
-func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt string) {
+// information was missing.
+func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt reason.Reason) {
 	if own, ok := t.own[resource]; ok {
-		return own, ""
+		return own, doubt
 	}
 	if !t.isGPU(resource) {
-		return zero, ""
+		return zero, doubt
 	}
 	d := node.devices()
 	switch resource {
@@ -119,19 +121,19 @@ func (t *Table) weight(resource string, node *Node) (weight *big.Rat, doubt stri
 	case nvidiaShared:
 		return d.nvidiaSharedUnit(node.Model)
 	case qgpuCore, vcudaCore:
-		return hundredth, ""
+		return hundredth, doubt
 	case amdGPU:
-		return d.amdUnit(node.Model), ""
+		return d.amdUnit(node.Model), doubt
 	case intelI915, intelXe:
-		return shared(one, d.Replicas[resource]), ""
+		return shared(one, d.Replicas[resource]), doubt
 	}
 	if strings.HasPrefix(resource, migPrefix) {
 		return d.migUnit(resource, node.Model)
 	}
 	if parts := amdPartitions(resource, node.Model); parts > 0 {
-		return big.NewRat(1, parts), ""
+		return big.NewRat(1, parts), doubt
 	}
-	return one, "" // amd.com/gpu_pf, amd.com/gpu_vf, volcano.sh/vgpu-number
+	return one, doubt // amd.com/gpu_pf, amd.com/gpu_vf, volcano.sh/vgpu-number
 }
 
 // shared divides a weight by the number of replicas of one device.

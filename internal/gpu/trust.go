@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // nodeOf returns the pod's node. If several had its name, it is the last that existed when the pod
@@ -91,16 +92,15 @@ func (y *tally) capToNode(name, of string, h amount) amount {
 		return h
 	case !listed:
 		y.capped = true
-		y.doubts.addf("it requests %s of %s, and its node %s has no %s: not counted", h.units.RatString(), name, y.node.Name, of)
+		y.doubts.add(reason.ResourceNotThere(amountOf(h.units), reason.NewValue(of), y.at()))
 		return amount{new(big.Rat), new(big.Rat)}
 	case capacity.Sign() <= 0:
 		y.unsure = true
-		y.doubts.addf("it requests %s of %s, and its node %s never showed how many it has: an estimate", h.units.RatString(), name, y.node.Name)
+		y.doubts.add(reason.CapacityNeverShown(amountOf(h.units), reason.NewValue(name), y.at()))
 		return h
 	case h.units.Cmp(capacity) > 0:
 		y.capped = true
-		y.doubts.addf("it requests %s of %s, and its node %s has no more than %s: counted as these", h.units.RatString(), name, y.node.Name,
-			capacity.RatString())
+		y.doubts.add(reason.AboveNodeCapacity(amountOf(h.units), reason.NewValue(name), y.at(), amountOf(capacity)))
 		return amount{capacity, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(capacity, h.units))}
 	}
 	return h
@@ -119,8 +119,7 @@ func (y *tally) plausible(shares []ledger.Share) {
 		return
 	}
 	y.unsure = true
-	y.doubts.addf("its requests come to %s GPUs of its node %s, more than the %d that any node is believed to have: an estimate",
-		total.RatString(), y.node.Name, mostOnNode)
+	y.doubts.add(reason.AboveAnyNode(amountOf(total), y.at(), mostOnNode))
 }
 
 // capToCards limits parts of cards, which no node lists, to those of as many cards as the pod may
@@ -145,7 +144,7 @@ func (y *tally) capToCards(name string, h amount, held amounts) amount {
 		return h
 	}
 	y.capped = true
-	y.doubts.addf("it requests %s of %s, and holds cards for %s: counted as these", h.units.RatString(), name, most.RatString())
+	y.doubts.add(reason.AbovePodCards(amountOf(h.units), reason.NewValue(name), amountOf(most)))
 	return amount{most, new(big.Rat).Mul(h.gpus, new(big.Rat).Quo(most, h.units))}
 }
 
@@ -166,6 +165,6 @@ func (y *tally) cards(name string, h amount) amount {
 		return h
 	}
 	y.capped = true
-	y.doubts.addf("its %s of %s come to more than the %s cards of its node %s: counted as these", h.units.RatString(), name, most.RatString(), y.node.Name)
+	y.doubts.add(reason.AboveNodeCards(amountOf(h.units), reason.NewValue(name), amountOf(most), y.at()))
 	return amount{h.units, most}
 }

@@ -50,7 +50,7 @@ func TestAPodCountsNoMoreThanItsNodeHas(t *testing.T) {
 		{name: "more than any machine has", asks: "nvidia.com/gpu=1e18", capacity: "nvidia.com/gpu=8", want: "8", problem: "no more than 8"},
 		{
 			name: "what the node never listed", asks: "nvidia.com/gpu=4", capacity: "cpu=8 amd.com/gpu=8", want: "0",
-			problem: "its node node-1 has no nvidia.com/gpu",
+			problem: "4 of nvidia.com/gpu, and its node node-1 has none",
 		},
 		{name: "slices", asks: "nvidia.com/mig-1g.5gb=70", capacity: "nvidia.com/mig-1g.5gb=7", want: "1", problem: "no more than 7"},
 		{

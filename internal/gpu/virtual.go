@@ -1,6 +1,10 @@
 package gpu
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+)
 
 // vgpuFamily are the resources with which a pod requests parts of cards: how many cards, and how
 // much of each.
@@ -41,9 +45,9 @@ func (y *tally) vgpus(held amounts, asked map[string]*big.Rat, f vgpuFamily) {
 		part = new(big.Rat).Quo(memory, new(big.Rat).SetInt64(card))
 	case cores != nil && cores.Sign() > 0:
 		part = new(big.Rat)
-		y.unknownMemory(f.memory, "only its cores are counted")
+		y.unknownMemory(reason.MemoryUnknownCores, f.memory)
 	default:
-		y.unknownMemory(f.memory, "it is counted as the whole card's")
+		y.unknownMemory(reason.MemoryUnknownWhole, f.memory)
 	}
 	if cores != nil {
 		part = greater(part, new(big.Rat).Mul(cores, hundredth))
@@ -72,7 +76,7 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 	if card := y.node.devices().Memory; card > 0 {
 		byMemory = least(byMemory.Mul(memory, big.NewRat(1024, card)), one) // GiB of a card's MiB
 	} else if byCore.Sign() == 0 {
-		y.unknownMemory(qgpuMemory, "it is not counted")
+		y.unknownMemory(reason.MemoryUnknown, qgpuMemory)
 		y.doubts.lost = true
 		return
 	}
@@ -85,9 +89,9 @@ func (y *tally) qgpu(held amounts, asked map[string]*big.Rat) {
 	held.add(qgpuCore, core, greater(byCore, byMemory))
 }
 
-func (y *tally) unknownMemory(resource, so string) {
+func (y *tally) unknownMemory(why func(reason.Value, reason.Node) reason.Reason, resource string) {
 	if y.node.Name != "" {
-		y.doubts.addf("it requests %[2]s, but its node %[1]s has no label nvidia.com/gpu.memory: %[3]s", y.node.Name, resource, so)
+		y.doubts.add(why(reason.NewValue(resource), y.at()))
 	}
 }
 

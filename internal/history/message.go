@@ -12,32 +12,28 @@ import (
 
 // Message returns what happened, without the kind and the object, on one line. at writes times. The
 // text contains names that tenants chose: escape it for where it goes.
-func (e *Event) Message(at func(time.Time) string) string { return e.message(at, reason.Reason.String) }
+func (e *Event) Message(at func(time.Time) string) string {
+	return e.message(reason.Renderer{Instant: at}.Sentence)
+}
 
 // Brief returns Message without remedies. The renderer has a format of times.
-func (e *Event) Brief(by reason.Renderer) string { return e.message(by.Instant, by.Text) }
+func (e *Event) Brief(by reason.Renderer) string { return e.message(by.Text) }
 
-func (e *Event) message(at func(time.Time) string, say func(reason.Reason) string) string {
-	first := func() string {
-		if len(e.Reasons) == 0 {
-			return ""
-		}
-		return say(e.Reasons[0])
-	}
+func (e *Event) message(say func(reason.Reason) string) string {
 	switch e.Kind {
 	case Launch:
 		return fmt.Sprintf("%d %s%s", e.Count, chargeName(e), offering(e))
 	case Refused:
 		return fault(e.Error) + offering(e)
 	case Lost:
-		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": reclaimed without a notice, or terminated or untagged by hand"
+		return strings.Join(e.InstanceIDs, " ") + offering(e) + ": " + say(reason.GoneUnnoticed())
 	case Reclaim: // and how many pods were deleted before, if that is known
 		return strings.Join(slices.Concat([]string{strings.Join(e.InstanceIDs, " ") + offering(e)}, said(e.Reasons[min(1, len(e.Reasons)):], say)), "; ")
 	case Begin, End, Detach:
 		return strings.Join(e.InstanceIDs, " ") + offering(e)
 	case Join, Replace, Notice, Withdrawn, Drain, Drained, Uncordon,
 		DeleteNode:
-		return nodeText(e, at, first)
+		return nodeText(e, say)
 	case Terminate, Adopt:
 		return several(e.Count, e.InstanceIDs)
 	case Revert:
@@ -45,7 +41,7 @@ func (e *Event) message(at func(time.Time) string, say func(reason.Reason) strin
 	case Scale:
 		return strings.Join(said(e.Reasons, say), "; ")
 	case Freeze, Frozen, Pause, Paused, Resume, Evict, Evicted:
-		return enforcement(e, first)
+		return enforcement(e, say)
 	case Threshold:
 		return fmt.Sprintf("%d%%", e.Threshold)
 	case Price:
@@ -53,9 +49,17 @@ func (e *Event) message(at func(time.Time) string, say func(reason.Reason) strin
 	case Failed, RunFailed, Loss:
 		return fault(e.Error)
 	case Grant, Hold:
-		return strings.TrimSpace("until " + at(e.Until) + " by " + e.Actor + ": " + first())
+		return strings.TrimSpace(say(reason.InForceUntil(reason.Instant{Time: e.Until}, reason.NewForeign(e.Actor))) + ": " + e.first(say))
 	}
-	return first()
+	return e.first(say)
+}
+
+// first returns the text of the first reason; empty if there is none.
+func (e *Event) first(say func(reason.Reason) string) string {
+	if len(e.Reasons) == 0 {
+		return ""
+	}
+	return say(e.Reasons[0])
 }
 
 // Cost returns the price of an event with its currency; empty if it has none.
@@ -67,17 +71,17 @@ func (e *Event) Cost() string {
 }
 
 // enforcement describes the target and the outcome of an enforcement.
-func enforcement(e *Event, first func() string) string {
+func enforcement(e *Event, say func(reason.Reason) string) string {
 	how := effect(e)
 	parts := []string{namesOf(slices.Concat(e.Workloads, e.Pods)), how}
 	if parts[0] == "" || strings.HasPrefix(e.Object, "stock_pool/") { // it has only its own workload
-		parts = []string{how, first()}
+		parts = []string{how, e.first(say)}
 	}
 	if (e.Kind == Paused || e.Kind == Evicted) && how == "ineffective" && parts[0] != how {
-		parts = append(parts, first())
+		parts = append(parts, e.first(say))
 	}
 	if e.Kind == Frozen && how == "" {
-		parts = []string{"new GPU pods are blocked"}
+		parts = []string{say(reason.PodsBlocked())}
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
@@ -119,20 +123,20 @@ func writers(r reason.Reason) string {
 }
 
 // nodeText describes an event of an instance as a node.
-func nodeText(e *Event, at func(time.Time) string, first func() string) string {
+func nodeText(e *Event, say func(reason.Reason) string) string {
 	text := strings.Join(e.InstanceIDs, " ")
 	if e.Node != "" {
 		text += ", node " + e.Node
 	}
 	switch {
 	case e.Kind == Notice:
-		return text + ": Tencent Cloud reclaims it at " + at(e.Until)
+		return text + ": " + say(reason.ReclaimedAt(reason.Instant{Time: e.Until}))
 	case e.Kind == Withdrawn:
-		return text + ": not reclaimed at " + at(e.Until)
+		return text + ": " + say(reason.NotReclaimedAt(reason.Instant{Time: e.Until}))
 	case effect(e) != "":
 		text += ": " + effect(e)
 	}
-	if why := first(); why != "" {
+	if why := e.first(say); why != "" {
 		text += ": " + why
 	}
 	return text

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger/document"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 )
 
 // Header is the state of the ledger apart from its records.
@@ -39,7 +40,8 @@ type PodProblem struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Text      string `json:"text"`
+	// Why is a text without a code in documents of earlier builds.
+	Why reason.Reason `json:"text"`
 }
 
 // Gap is a time that no observation and no replay covers: intervals that began and ended in it are

@@ -116,7 +116,7 @@ var (
 	BoundOfEstimates = one[Amount]("bound_of_estimates", Info, "{estimated} of pods whose ends are estimated or whose nodes were never observed", "")
 	// Observed is a warning of the observation of a cluster, which names pods and nodes of tenants.
 	Observed    = one[Foreign]("observed", Warning, "{warning}", "")
-	PodProblem  = two[Workload, Foreign]("pod_problem", Warning, "{pod}: {problem}", "")
+	PodProblem  = two[Workload, Reason]("pod_problem", Warning, "{pod}: {problem}", "")
 	RecordError = one[Foreign]("record_error", Warning, "{error}", "")
 	EndDisputed = four[Word, Node, Instant, Instant]("end_disputed", Warning,
 		"the pod {pod}: the kubelet of its node {node} reports that it ended at {ended_at}. A run recorded its hours until {recorded_until}: these are kept",

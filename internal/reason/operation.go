@@ -76,13 +76,6 @@ const (
 	orEvict    = ". Or set enforcement.on_ineffective = \"evict\""
 )
 
-// These say how a call to Tencent Cloud failed.
-var (
-	CloudFailed  = four[Word, Word, Foreign, Foreign]("cloud_failed", Warning, "{action}: {code}: {message}", "{remedy}")
-	CloudRefused = five[Word, Word, Foreign, Word, Foreign]("cloud_refused", Warning,
-		"{action}: {code}: {message} (RequestId {request_id})", "{remedy}")
-)
-
 // These say how a call to the API server of a cluster failed.
 var (
 	CallFailed      = three[Word, Foreign, Foreign]("call_failed", Warning, "cannot {verb} {resource}: {error}", "")

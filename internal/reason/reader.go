@@ -17,10 +17,13 @@ func (r Renderer) Redact(of Reason) Reason {
 		return of
 	}
 	args := make([]Argument, len(of.Args))
-	hides := slices.ContainsFunc(of.Args, r.hides)
+	hides, elsewhere := slices.ContainsFunc(of.Args, r.hides), slices.ContainsFunc(of.Args, r.elsewhere)
 	for n, a := range of.Args {
 		if args[n] = r.redact(a); hides {
 			args[n] = withoutNumber(args[n])
+		}
+		if elsewhere {
+			args[n] = withoutValue(args[n])
 		}
 	}
 	return Reason{Code: of.Code, Args: args}
@@ -44,6 +47,26 @@ func withoutNumber(a Argument) Argument {
 		return Amount("…")
 	case Price:
 		return Price{Amount: "…"}
+	}
+	return a
+}
+
+// elsewhere reports whether an argument is a pod or a workload of a namespace that the reader may not see. Then values are
+// of that pod.
+func (r Renderer) elsewhere(a Argument) bool {
+	w, is := a.(Workload)
+	return is && !r.SeesWorkload(string(w))
+}
+
+// withoutValue returns an argument without what a pod or a person wrote, also within another reason.
+func withoutValue(a Argument) Argument {
+	switch a := a.(type) {
+	case Value:
+		return Value("…")
+	case Quoted:
+		return Quoted("…")
+	case Reason:
+		return Reason{Code: a.Code, Args: mapped(a.Args, withoutValue)}
 	}
 	return a
 }

@@ -22,6 +22,14 @@ type Reason struct {
 // IsZero reports whether it is none.
 func (r Reason) IsZero() bool { return r.Code == "" }
 
+// Severity returns how much it matters. A code of another version is only an explanation.
+func (r Reason) Severity() Severity {
+	if d := catalog[r.Code]; d != nil {
+		return d.severity
+	}
+	return Info
+}
+
 // Same reports whether two reasons say the same.
 func (r Reason) Same(other Reason) bool { return r.Code == other.Code && r.String() == other.String() }
 

@@ -105,3 +105,24 @@ var (
 	DestroyedUndelivered = two[Object, Count]("destroyed_undelivered", Warning,
 		"{notification}: {events} {events:event|events} that it had not delivered {events:is|are} not reported", "To list {events:it|them}:\ngpupool history")
 )
+
+// A run is overdue, in progress, or was killed.
+var (
+	RunOverdue          = two[Instant, Duration]("run_overdue", Warning, overdue, "Ask those who run gpupool: nothing changes before that")
+	RunOverdueHere      = two[Instant, Duration]("run_overdue_here", Warning, overdue, "Check what starts them: crontab -l, systemctl list-timers, or the service with --every")
+	RunOverdueInCluster = three[Instant, Duration, Foreign]("run_overdue_in_cluster", Warning, overdue,
+		"Check what starts them:\nkubectl get cronjobs,jobs -n {namespace}")
+	StoreUnwritable = two[Instant, Foreign]("store_unwritable", Warning,
+		"no run since {started} is recorded: {error}. Every run fails, and cannot record it",
+		"Free space there, or make it writable. The next run then continues")
+	RunKilled     = two[Foreign, Instant]("run_killed", Warning, "a run was killed: {command}, started {started}; the next run recovers", "")
+	RunKilledOn   = three[Foreign, Foreign, Instant]("run_killed_on", Warning, "a run was killed: {command} on {host}, started {started}; the next run recovers", "")
+	RunInProgress = four[Instant, Foreign, Count, Foreign]("run_in_progress", Info,
+		"a run has been in progress since {started}: {command}, process {process} on {host}", "")
+	RunSilent = two[Duration, Instant]("run_silent", Warning,
+		"the run has not renewed its lock for {silent}; if it was killed, the lock expires {expires}, and the next run recovers", "")
+	RunTooLong = one[Duration]("run_too_long", Warning, "the run takes unusually long: runs usually start every {usual}",
+		"If it hangs, kill that process. The next run recovers")
+)
+
+const overdue = "the next run is overdue: the last one started {started}, and runs usually start every {usual}"

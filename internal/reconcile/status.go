@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ type StatusReport struct {
 	Unwritable string `json:"store_unwritable,omitempty"`
 	// Present if the next run is overdue.
 	Overdue *declaration.Overdue `json:"overdue,omitempty"`
+	// What there is to say of runs: that one is in progress, was killed or is overdue.
+	Runs reason.Reasons `json:"runs,omitempty"`
 	// The totals of everything below.
 	Totals Totals `json:"totals"`
 	// The spot pools, as observed now.
@@ -55,6 +58,8 @@ type StatusReport struct {
 	Orphans int `json:"-"`
 	// LastDay is how all went over the last day.
 	LastDay declaration.LastDay `json:"-"`
+
+	host string // of this process
 }
 
 // For returns the state of the objects that a reader may see, and of the last run when it was and how it ended.
@@ -147,7 +152,7 @@ func (r *run) describe(ctx context.Context, only string, why bool) (StatusReport
 	return report, nil
 }
 
-// Complete sets the states and the totals of the described objects.
+// Complete sets the states and the totals of the described objects, and what there is to say of runs.
 func (r *StatusReport) Complete() {
 	for n := range r.SpotPools {
 		r.SpotPools[n].SetState()
@@ -158,7 +163,7 @@ func (r *StatusReport) Complete() {
 	for n := range r.StockPools {
 		r.StockPools[n].SetState()
 	}
-	r.Totals = r.totals()
+	r.Totals, r.Runs = r.totals(), r.runs()
 }
 
 // addLastRun adds what the store has about the last runs, and about one in progress. The error
@@ -170,6 +175,7 @@ func (r *StatusReport) addLastRun(ctx context.Context, from store.Store) error {
 	if holder, err := from.Holder(ctx, runLock); err == nil && holder != nil {
 		if holder.Gone {
 			r.Killed = holder
+			r.host, _ = os.Hostname() // else the other one is named
 		} else {
 			r.UnderWay = holder
 		}

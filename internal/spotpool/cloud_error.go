@@ -32,18 +32,19 @@ type CloudError struct {
 	Code        string // Tencent Cloud's
 	Message     string
 	RequestID   string // empty if there was no response
-	Remedy      string // what to do next; may be empty
+	// Remedy is an instruction; zero if only waiting helps.
+	Remedy reason.Reason
 }
 
 // Error returns the action, the code, the message, the remedy and the request ID.
 func (e *CloudError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s", e.Action, e.Code, e.Message)
-	if e.Remedy != "" {
+	if !e.Remedy.IsZero() {
 		if !strings.HasSuffix(e.Message, ".") {
 			b.WriteByte('.')
 		}
-		b.WriteString(" " + e.Remedy)
+		b.WriteString(" " + e.Remedy.String())
 	}
 	if e.RequestID != "" {
 		b.WriteString(" (RequestId " + e.RequestID + ")")
@@ -53,7 +54,10 @@ func (e *CloudError) Error() string {
 
 // Because returns the action, the code, the message and the request ID. Its remedy is that of the code.
 func (e *CloudError) Because() reason.Reason {
-	action, code, remedy := reason.Word(e.Action), reason.Word(e.Code), reason.NewForeign(e.Remedy)
+	action, code, remedy := reason.Word(e.Action), reason.Word(e.Code), reason.Reasons{}
+	if !e.Remedy.IsZero() {
+		remedy = append(remedy, e.Remedy)
+	}
 	if e.RequestID == "" {
 		return reason.CloudFailed(action, code, reason.NewForeign(e.Message), remedy)
 	}

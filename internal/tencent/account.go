@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -86,7 +87,7 @@ func (c Config) checkAccountID(id string) error {
 		return &spotpool.CloudError{
 			Class: errorclass.Authorization, Scope: spotpool.ScopePool, NothingLaunched: true,
 			Action: "GetCallerIdentity", Code: AccountNotAllowed, Message: fmt.Sprintf(format, args...),
-			Remedy: "Use credentials of the account that is meant, or correct the list.",
+			Remedy: reason.ChangeAccount(),
 		}
 	}
 	if len(c.AllowedAccountIDs) > 0 && !slices.Contains(c.AllowedAccountIDs, id) {

@@ -18,7 +18,7 @@ func TestWrongCredentials(t *testing.T) {
 		c.SecretID, c.SecretKey = secret[0], secret[1]
 		_, _, err := newClient(t, c).Launch(t.Context(), testRequest())
 		cloud := cloudError(t, err)
-		if cloud.Class != errorclass.Authorization || !cloud.NothingLaunched || cloud.Remedy == "" || cloud.RequestID == "" {
+		if cloud.Class != errorclass.Authorization || !cloud.NothingLaunched || cloud.Remedy.IsZero() || cloud.RequestID == "" {
 			t.Errorf("%+v", cloud)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -165,11 +166,11 @@ func (a *api) attempt(ctx context.Context, keys *keyring, region string, n int, 
 	code := ""
 	if err != nil {
 		f := classify(action, address, seen, err, secret.scrub)
-		if f.Remedy == remedyRegion {
+		switch f.Remedy.Code {
+		case reason.CheckRegion().Code:
 			f.Remedy = remedyOfRegion(region)
-		}
-		if f.Remedy == remedyPolicy {
-			f.Remedy = policyRemedy(request.GetService(), action, keys)
+		case permission.Code:
+			f.Remedy = lackingPermission(request.GetService(), action, keys)
 		}
 		f.used, f.staleToken = secret, f.Code == "AuthFailure.TokenFailure" || f.Code == "UnauthorizedOperation.InvalidToken"
 		failed, code = &f, f.Code
@@ -190,7 +191,7 @@ func credentialFailure(action string, err error) *failure {
 	}
 	return &failure{CloudError: &spotpool.CloudError{
 		Class: errorclass.Authorization, Scope: spotpool.ScopePool, NothingLaunched: true,
-		Action: action, Code: codeCredentials, Message: shorten(err.Error()) + ".", Remedy: remedySignIn,
+		Action: action, Code: codeCredentials, Message: shorten(err.Error()) + ".", Remedy: reason.CheckCredentials(),
 	}}
 }
 

@@ -9,6 +9,7 @@ import (
 	tcerrors "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -46,7 +47,7 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 	case e.err != nil && neverSent(e):
 		cloud.Code = codeUnreachable
 		cloud.Message = fmt.Sprintf("no connection to %s: %s.", address, whyUnreachable(e.err))
-		cloud.Remedy = "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network."
+		cloud.Remedy = reason.CheckEndpoint()
 		cloud.Class, cloud.Scope, cloud.NothingLaunched = errorclass.Transient, spotpool.ScopePool, true
 		f.retry, cloud.Unreachable = true, true
 		return f
@@ -76,15 +77,14 @@ func classify(action, address string, e *exchange, err error, scrub func(string)
 	return f
 }
 
-// policyRemedy names the CAM permission that a call needs, and its identity if that is known.
-func policyRemedy(service, action string, keys *keyring) string {
-	identity := "the identity of these credentials"
+// lackingPermission names the CAM permission that a call needs, and its identity if that is known.
+func lackingPermission(service, action string, keys *keyring) reason.Reason {
 	if keys != nil {
 		if arn := keys.identity.Load(); arn != nil && *arn != "" {
-			identity = *arn
+			return reason.GrantPermission(reason.NewForeign(*arn), reason.Word(service), reason.Word(action))
 		}
 	}
-	return fmt.Sprintf("Give %s the CAM permission %s:%s.", identity, service, action)
+	return reason.GrantOwn(reason.Word(service), reason.Word(action))
 }
 
 func isTimeout(err error) bool {

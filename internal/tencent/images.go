@@ -8,6 +8,7 @@ import (
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -89,11 +90,8 @@ func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, e
 	return ImageUnknown, nil
 }
 
-// remedyLogin is for launches without keys, which keep the image's own login.
-const remedyLogin = "Set key_ids, or use a custom image: the login of a public image cannot be kept."
-
-// namingLogin adds the remedy to a refusal to keep the image's login, which custom,
-// shared and imported images alone allow (data type LoginSettings). The two error
+// namingLogin adds the remedy to a refusal to keep the image's login, as a launch without keys
+// does, which custom, shared and imported images alone allow (data type LoginSettings). The two error
 // codes have other meanings, too, but none that a launch without keys can cause.
 func namingLogin(err error, r spotpool.Request) error {
 	cloud, ok := spotpool.AsCloudError(err)
@@ -106,7 +104,7 @@ func namingLogin(err error, r spotpool.Request) error {
 	text := strings.ToLower(cloud.Message)
 	about := strings.Contains(text, "keepimagelogin") || strings.Contains(text, "loginsettings")
 	if about || cloud.Code == "InvalidParameterCombination" || cloud.Code == "InvalidParameter.ParameterConflict" {
-		cloud.Remedy = remedyLogin
+		cloud.Remedy = reason.SetKeys()
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func TestAPublicImageWithoutKeysIsRefused(t *testing.T) {
 	r = testRequest()
 	r.VPCID, r.KeyIDs = "vpc-!", nil
 	_, _, err = client.Launch(t.Context(), r)
-	if cloud := cloudError(t, err); strings.Contains(cloud.Remedy, "key_ids") {
+	if cloud := cloudError(t, err); strings.Contains(cloud.Remedy.String(), "key_ids") {
 		t.Errorf("%+v", cloud)
 	}
 }

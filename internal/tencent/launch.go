@@ -12,6 +12,7 @@ import (
 	cvm "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/cvm/v20170312"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -40,7 +41,7 @@ func (c *Client) Launch(ctx context.Context, r spotpool.Request) (ids []string, 
 			err = without(err, text, "(user data)")
 		}
 		if cloud, ok := spotpool.AsCloudError(err); ok && cloud.UsedToken() {
-			cloud.Remedy = remedyOldJournal
+			cloud.Remedy = reason.AwaitNewTokens()
 		}
 		return nil, time.Time{}, namingLogin(err, r)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/errorclass"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 )
 
@@ -42,7 +43,7 @@ func (c *Client) Markets(ctx context.Context, region string) (spotpool.Markets, 
 	return spotpool.Markets{Offers: m.Offers}, &spotpool.CloudError{
 		Class: errorclass.Configuration, Scope: spotpool.ScopePool, NothingLaunched: true,
 		Action: "DescribeZoneInstanceConfigInfos", Code: "UnsupportedOperation.SpotUnsupportedRegion",
-		Message: fmt.Sprintf("the region %s sells no spot instances.", region), Remedy: remedySpot,
+		Message: fmt.Sprintf("the region %s sells no spot instances.", region), Remedy: reason.LeaveSpot(),
 	}
 }
 

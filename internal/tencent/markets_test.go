@@ -73,7 +73,7 @@ func TestMarketsOfARegionWithoutSpot(t *testing.T) {
 		"DescribeAccountQuota": map[string]any{},
 	})
 	m, err := newClient(t, testConfig(url)).Markets(t.Context(), "ap-x")
-	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy == "" ||
+	if cloud := cloudError(t, err); cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), "ap-x") || cloud.Remedy.IsZero() ||
 		len(m.Offers) != 1 {
 		t.Errorf("%v, %v", err, m.Offers)
 	}
@@ -94,7 +94,7 @@ func TestMarketsOfAnUnknownRegion(t *testing.T) {
 	for region, meant := range map[string]string{"oc-atlantis": "Check", "ap-singapur": `Did you mean "ap-singapore"?`} {
 		_, err := client.Markets(t.Context(), region)
 		cloud := cloudError(t, err)
-		if cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), region) || !strings.HasPrefix(cloud.Remedy, meant) {
+		if cloud.Class != errorclass.Configuration || !strings.Contains(err.Error(), region) || !strings.HasPrefix(cloud.Remedy.String(), meant) {
 			t.Errorf("%v", err)
 		}
 	}

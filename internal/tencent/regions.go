@@ -1,11 +1,11 @@
 package tencent
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/regions"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
@@ -20,9 +20,9 @@ var regionNames = []string{
 }
 
 // remedyOfRegion returns what to do about an unknown region.
-func remedyOfRegion(region string) string {
+func remedyOfRegion(region string) reason.Reason {
 	if nearest := wording.Nearest(region, regionNames); nearest != "" && !slices.Contains(regionNames, region) {
-		return fmt.Sprintf("Did you mean %q? %s", nearest, remedyRegion)
+		return reason.CheckMeantRegion(reason.Quoted(nearest))
 	}
-	return remedyRegion
+	return reason.CheckRegion()
 }

@@ -77,3 +77,22 @@ type Verb struct {
 	Base string // "launch"
 	Past string // "launched"
 }
+
+// Capital returns a text with a capital letter, unless it begins with a name: of an argument, an object, an instance or a command.
+func Capital(text string) string {
+	word, rest, _ := strings.Cut(text, " ")
+	if word == "" || word[0] < 'a' || word[0] > 'z' || word == "gpupool" || strings.ContainsAny(word, "_/:.=0123456789") ||
+		strings.HasPrefix(rest, "= ") {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Sentence returns a text with a capital letter and, unless it ends with a command, a full stop.
+func Sentence(text string) string {
+	text = Capital(text)
+	if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
+		return text
+	}
+	return text + "."
+}

@@ -65,3 +65,15 @@ func TestInstants(t *testing.T) {
 		}
 	}
 }
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"raise maximum": "Raise maximum.", "gpu_hours is none.": "gpu_hours is none.", "maximum = 3 is low": "maximum = 3 is low.",
+		"Wait": "Wait.", "list them:\ngpupool history": "List them:\ngpupool history", "spot_pool/a/b: gone": "spot_pool/a/b: gone.", "é": "é.",
+	} {
+		if got := wording.Sentence(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

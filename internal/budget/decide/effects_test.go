@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 )
 
@@ -141,7 +142,7 @@ func TestADeletionWithALongGracePeriodExemptsNoWorkload(t *testing.T) {
 func TestAPodOfADeletedWorkloadIsActedOn(t *testing.T) {
 	t.Parallel()
 	p := pod("train-1", 0)
-	p.Of, p.Deletion = budget.Ownership{Reason: "its Deployment is gone"}, ms(noon.AddDate(10, 0, 0))
+	p.Of, p.Deletion = budget.Ownership{Reason: reason.OwnerUnknown()}, ms(noon.AddDate(10, 0, 0))
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Owned, s.Pods = true, []budget.Pod{p}
 	if plan := Decide(s, nil); len(plan.Decisions) > 0 || !strings.Contains(strings.Join(plan.Status.Warnings.Texts(), "\n"), "ml/train-1") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -120,7 +121,7 @@ func TestAnEvictionThatFailsAJobSaysSo(t *testing.T) {
 			of("last", "strict", 0, false), of("a", "patient", 1, false), of("b", "patient", 1, false), of("ignored", "tolerant", 0, true), pod("web", 0),
 		}
 		for n := range s.Pods {
-			s.Pods[n].Of.Obstacle = "a queue suspends it"
+			s.Pods[n].Of.Obstacle = reason.QueuedByKueue("gpus")
 		}
 		var said []string
 		for _, d := range Decide(s, nil).Decisions {

@@ -141,8 +141,8 @@ func (s *selection) considerCronJob(p budget.Pod) {
 	switch {
 	case c.Stopped || s.spared[id(w)] || s.seen[w.UID] || s.foreign(budget.Pod{Set: p.Set, Charged: p.Charged, Of: *c}):
 		return
-	case c.Obstacle != "":
-		s.miss(p, w.String(), w.UID, budget.Obstacle(c.Obstacle))
+	case !c.Obstacle.IsZero():
+		s.miss(p, w.String(), w.UID, c.Obstacle)
 		return
 	}
 	s.choose(w, reason.StartsJobs())
@@ -197,11 +197,11 @@ func (f *reach) outOfReach(p budget.Pod) (object, uid string, why reason.Reason)
 	case p.Owner == nil:
 		why = reason.NoOwner()
 	case w.Name == "":
-		why = budget.Obstacle(p.Of.Reason)
+		why = p.Of.Reason
 	case f.foreign(p):
 		why = reason.OtherTemplate(reason.Workload(w.String()))
-	case p.Of.Obstacle != "" && !p.Of.Stopped:
-		object, uid, why = w.String(), w.UID, budget.Obstacle(p.Of.Obstacle)
+	case !p.Of.Obstacle.IsZero() && !p.Of.Stopped:
+		object, uid, why = w.String(), w.UID, p.Of.Obstacle
 	}
 	return object, uid, why
 }

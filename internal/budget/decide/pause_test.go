@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -19,7 +20,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	kept := own("kept-1", "batch/v1", "Job", "kept")
 	kept.Annotations = map[string]string{budget.ProtectedKey: "true"}
 	forged := own("forged", "apps/v1", "ReplicaSet", "api-1")
-	forged.Of = budget.Ownership{Reason: "the ReplicaSet does not select it"}
+	forged.Of = budget.Ownership{Reason: reason.OwnerNotSelects("ReplicaSet ml/r")}
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Pods = []budget.Pod{
 		own("web-1", "apps/v1", "Deployment", "web"), own("web-2", "apps/v1", "Deployment", "web"), own("job-1", "batch/v1", "Job", "job"),
@@ -37,7 +38,7 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	if warnings := strings.Join(p.Status.Warnings.Texts(), "\n"); !strings.Contains(warnings, "ml/kept-1 (it is annotated") {
 		t.Errorf("%q", warnings)
 	}
-	if diff := cmp.Diff([]string{"Pod ml/forged: the ReplicaSet does not select it", "Pod ml/loose: it has no owner"}, ineffective(p)); diff != "" {
+	if diff := cmp.Diff([]string{"Pod ml/forged: it names the ReplicaSet ml/r as its owner, which does not select it", "Pod ml/loose: it has no owner"}, ineffective(p)); diff != "" {
 		t.Error(diff)
 	}
 	if p.Status.Enforced != nil || budget.CountEffects(p.Status.Effects, budget.Pause, budget.Requested) != 4 {
@@ -190,7 +191,7 @@ func TestADeploymentIsOneWorkload(t *testing.T) {
 	if p := Decide(s, nil); len(p.Decisions) != 0 {
 		t.Errorf("%v", p.Decisions)
 	}
-	s.Pods[1].Of = budget.Ownership{Reason: "the ReplicaSet does not select it"} // it only names the workload as its owner
+	s.Pods[1].Of = budget.Ownership{Reason: reason.OwnerNotSelects("ReplicaSet ml/r")} // it only names the workload as its owner
 	if diff := cmp.Diff([]string{"pause Deployment ml/train"}, summaries(Decide(s, nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -219,7 +220,7 @@ func TestCronJobsArePausedBeforeTheirJobs(t *testing.T) {
 		"suspended":          {func(_ *Situation, c *budget.Ownership) { c.Stopped = true }, jobs, nil},
 		"of another project": {func(_ *Situation, c *budget.Ownership) { c.Labels = map[string]string{"team": "b"} }, jobs, nil},
 		"controlled": {
-			func(_ *Situation, c *budget.Ownership) { c.Obstacle = "the Workflow w controls it, and would undo it" }, jobs,
+			func(_ *Situation, c *budget.Ownership) { c.Obstacle = reason.ControlledBy("Workflow", "w") }, jobs,
 			[]string{"CronJob ml/nightly: the Workflow w controls it, and would undo it"},
 		},
 		"a protected pod": {

@@ -28,7 +28,7 @@ func ineffective(p Plan) []string {
 // scaledFromZero is a pod of a workload that an autoscaler would start again.
 func scaledFromZero(name string) budget.Pod {
 	p := owned(pod(name+"-1", 0), "apps/v1", "Deployment", name)
-	p.Of.Obstacle = "an autoscaler scales it from zero"
+	p.Of.Obstacle = reason.ScaledFromZero("auto")
 	return p
 }
 
@@ -49,7 +49,7 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Owned, s.Pods = true, []budget.Pod{scaledFromZero("web"), bare, owned(pod("train-0", 0), "apps/v1", "StatefulSet", "train")}
 	p := Decide(s, nil)
-	want := []string{"Deployment ml/web: an autoscaler scales it from zero; 1 pod holds GPUs (ml/web-1)", "Pod ml/bare: it has no owner"}
+	want := []string{"Deployment ml/web: the HorizontalPodAutoscaler auto scales it from zero, and would undo it; 1 pod holds GPUs (ml/web-1)", "Pod ml/bare: it has no owner"}
 	if diff := cmp.Diff(want, ineffective(p)); diff != "" {
 		t.Error(diff)
 	}
@@ -61,7 +61,7 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 		t.Errorf("reported are %v, and turned %+v", events, p.Turned)
 	}
 	message := (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
-	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), Deployment ml/web (an autoscaler scales it from zero). "+
+	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), Deployment ml/web (the HorizontalPodAutoscaler auto scales it from zero, and would undo it). "+
 		`Stop the owners that replace deleted pods, and delete the other pods, those that are terminating with a shorter --grace-period. Or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("it fails with %s", message)
 	}
@@ -113,7 +113,7 @@ func TestEvictionsReachWhatAPauseDoesNot(t *testing.T) {
 	if diff := cmp.Diff(want, summaries(p)); diff != "" || len(p.LeftIneffective(nil)) > 0 {
 		t.Errorf("%s; left is %v", diff, p.LeftIneffective(nil))
 	}
-	if d := p.Decisions[len(p.Decisions)-1]; d.Reasons[len(d.Reasons)-1].String() != "it cannot be paused: an autoscaler scales it from zero" {
+	if d := p.Decisions[len(p.Decisions)-1]; d.Reasons[len(d.Reasons)-1].String() != "it cannot be paused: the HorizontalPodAutoscaler auto scales it from zero, and would undo it" {
 		t.Errorf("the reasons are %q", d.Reasons)
 	}
 	s.Owned = false

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
 )
@@ -111,7 +112,7 @@ func checkPauses(t *rapid.T, s Situation, p Plan) {
 		w := pod.Of.Workload
 		switch {
 		case w.Name == "" || spared[id(w)]:
-		case pod.Of.Obstacle != "":
+		case !pod.Of.Obstacle.IsZero():
 			if suspended[w.UID] {
 				t.Fatalf("%s is not gpupool's to pause: %s", w, pod.Of.Obstacle)
 			}
@@ -157,7 +158,7 @@ func drawSituation(t *rapid.T) Situation {
 			Workload: owned(budget.Pod{}, "apps/v1", "StatefulSet", name).Of.Workload, BudgetUID: rapid.SampledFrom([]string{"uid-a", "uid-b"}).Draw(t, "by"),
 		}}
 	}
-	obstacles := map[string]string{}
+	obstacles := map[string]reason.Reason{}
 	for n := range rapid.IntRange(0, 8).Draw(t, "pods") {
 		p := pod(fmt.Sprint(n), rapid.SampledFrom([]int32{-5, 0, 7, 1000, 2_000_000_000}).Draw(t, "priority"))
 		switch rapid.IntRange(0, 7).Draw(t, "kind") {
@@ -181,13 +182,13 @@ func drawSituation(t *rapid.T) Situation {
 		case 0:
 			p = owned(p, "batch/v1", "Job", "job-"+owner)
 			p.Of.ToleratesDisruption = rapid.Bool().Draw(t, "forgiving")
-			p.Of.Obstacle = rapid.SampledFrom([]string{"", "Kueue suspends and starts it"}).Draw(t, "obstacle")
+			p.Of.Obstacle = rapid.SampledFrom([]reason.Reason{{}, reason.QueuedByKueue("gpus")}).Draw(t, "obstacle")
 			if first, drawn := obstacles[owner]; drawn {
 				p.Of.Obstacle = first // it is the workload's
 			}
 			obstacles[owner] = p.Of.Obstacle
 		case 1:
-			p.Of = budget.Ownership{Reason: "it does not select it"}
+			p.Of = budget.Ownership{Reason: reason.OwnerNotSelects("StatefulSet ml/x")}
 		default:
 			p = owned(p, "apps/v1", "StatefulSet", owner)
 			p.Of.Stopped = stopped[owner]

@@ -106,7 +106,7 @@ func Denied(requestID string) error {
 	return &spotpool.CloudError{
 		Class: errorclass.Authorization, Action: "RunInstances", Code: "UnauthorizedOperation", RequestID: requestID,
 		Message: "You are not authorized.\nNo policy allows cvm:RunInstances.",
-		Remedy:  "Give qcs::cam::uin/100000000001:uin/100000000001 the CAM permission cvm:RunInstances.",
+		Remedy:  reason.GrantPermission("qcs::cam::uin/100000000001:uin/100000000001", "cvm", "RunInstances"),
 	}
 }
 
@@ -115,7 +115,7 @@ func Unreachable() error {
 	return &spotpool.CloudError{
 		Class: errorclass.Transient, Action: "DescribeInstances", Code: "ClientError.Unreachable",
 		Message: "no connection to cvm.tencentcloudapi.com: connection refused.",
-		Remedy:  "Check the endpoint (endpoint, GPUPOOL_ENDPOINT, domain) and the network.",
+		Remedy:  reason.CheckEndpoint(),
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
@@ -17,6 +15,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/record"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Details collects lines about an object.
@@ -103,26 +102,8 @@ func (d *Details) Failure(c terminal.Color, label, message, remedy string) {
 // Remedy adds a remedy, if there is one. Its lines after the first are commands.
 func (d *Details) Remedy(text string) {
 	if text != "" && !d.Tenant {
-		d.Add(terminal.Bold, "to do: ", Sentence(text))
+		d.Add(terminal.Bold, "to do: ", wording.Sentence(text))
 	}
-}
-
-// FixCause is the remedy of an error that has no other. Without an object, it is that of several.
-func FixCause(object string) string {
-	if object == "" {
-		return "Fix the cause; each run retries. To list the failures:\ngpupool history --kind failed -o wide"
-	}
-	return "Fix the cause; each run retries. To list its failures:\ngpupool history " + object + " -o wide"
-}
-
-// Sentence is a text with a capital and, unless it ends with a command, a full stop.
-func Sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	text = string(unicode.ToUpper(first)) + text[size:]
-	if strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
-		return text
-	}
-	return text + "."
 }
 
 // indented indents all lines of a text but the first.

@@ -6,6 +6,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 )
 
@@ -78,8 +79,16 @@ func addFailures(d *describe.Details, clock terminal.Clock, f failures) {
 		remedy += now.Remedy
 	}
 	if len(d.Lines) > lines && remedy == "" && (f.object != "" || f.several) {
-		d.Remedy(describe.FixCause(f.object))
+		d.Remedy(fixCause(f.object).String())
 	}
+}
+
+// fixCause is the remedy of an error that has no other. Without an object, it is that of several.
+func fixCause(object string) reason.Reason {
+	if object == "" {
+		return reason.FixCauses()
+	}
+	return reason.FixCause(reason.Object(object))
 }
 
 // same reports whether an observation fails with the error of the last runs.

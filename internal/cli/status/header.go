@@ -4,21 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
 	"github.com/gpupool/terraform-provider-gpupool/internal/history"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
-	"github.com/gpupool/terraform-provider-gpupool/internal/store"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // header describes the last runs, and counts objects by state.
@@ -41,61 +40,20 @@ func header(v layout, r reconcile.StatusReport, clock terminal.Clock) []string {
 			lines = append(lines, terminal.Wrap(clock.Text("  "+line), v.width, "      ")...)
 		}
 	}
-	if r.Unwritable != "" {
-		add(terminal.Red, describe.Sentence(r.Unwritable)+" Every run therefore fails, and cannot record it.")
-		add(terminal.Bold, "To do: free space there, or make it writable. The next run then continues.")
-	}
-	if h := r.Killed; h != nil {
-		add(terminal.Yellow, fmt.Sprintf("A run was killed: %s%s, started %s. The next run recovers.", h.Command, where(*h),
-			clock.When(h.Since)))
-	}
-	if h := r.UnderWay; h != nil {
-		add(terminal.Cyan, fmt.Sprintf("A run has been in progress since %s: %s, process %d on %s%s%s", clock.At(h.Since), h.Command, h.PID, h.Host,
-			silent(*h, clock),
-			tooLong(r)))
+	for _, of := range r.Runs {
+		c := terminal.Yellow
+		if of.Severity() == reason.Info {
+			c = terminal.Cyan
+		}
+		add(c, wording.Sentence(reason.Renderer{}.Text(of)))
+		if todo := (reason.Renderer{}).Remedy(of); todo != "" {
+			add(terminal.Bold, "To do: "+wording.Sentence(todo))
+		}
 	}
 	if len(r.Declarations()) > 1 {
 		add(terminal.Dim, totalsText(r))
 	}
 	return lines
-}
-
-// where is the host of a process, if it is not this one.
-func where(h store.Holder) string {
-	if host, err := os.Hostname(); err == nil && host == h.Host {
-		return ""
-	}
-	return " on " + h.Host
-}
-
-// quiet is the longest time between two renewals of the lock of a live run.
-const quiet = 25 * time.Second
-
-// silent warns if the current run did not renew its lock in time.
-func silent(h store.Holder, clock terminal.Clock) string {
-	if h.Heard.IsZero() || clock.Now.Sub(h.Heard) < quiet {
-		return ""
-	}
-	return fmt.Sprintf(". It has not renewed its lock for %s. If it was killed, the lock expires %s, and the next run recovers",
-		terminal.Age(clock.Now.Sub(h.Heard)), clock.When(h.Until))
-}
-
-// A run takes too long at this multiple of the usual interval, but not before tooLongFrom.
-const (
-	tooLongAt   = 3
-	tooLongFrom = 15 * time.Minute
-)
-
-// tooLong warns if the current run takes too long.
-func tooLong(r reconcile.StatusReport) string {
-	if r.LastRun == nil {
-		return ""
-	}
-	usual := r.LastRun.Usual()
-	if usual == 0 || r.At.Sub(r.UnderWay.Since) < max(tooLongAt*usual, tooLongFrom) {
-		return ""
-	}
-	return fmt.Sprintf(". Runs usually start every %s. If it hangs, kill that process; the next run recovers", terminal.Age(usual))
 }
 
 func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
@@ -108,11 +66,6 @@ func lastRunText(r reconcile.StatusReport, clock terminal.Clock) string {
 		return "no run so far"
 	case last == nil:
 		return "no run so far; " + zone
-	case r.Overdue != nil && r.Unwritable != "":
-		return "the last recorded run started " + clock.When(last.StartedAt)
-	case r.Overdue != nil:
-		return fmt.Sprintf("the next run is overdue: the last one started %s, and runs usually start every %s. Check what starts them: %s",
-			clock.When(last.StartedAt), terminal.Age(time.Duration(r.Overdue.UsualSeconds)*time.Second), whatStarts(r.Store))
 	case r.Failing != nil:
 		return "the last run failed as a whole (" + zone + "):"
 	}
@@ -138,14 +91,6 @@ func failedText(last declaration.RunSummary) string {
 		return fmt.Sprintf(": %s and %d more", names[0], more)
 	}
 	return ": " + names[0]
-}
-
-// whatStarts returns the commands that show what starts runs.
-func whatStarts(store string) string {
-	if namespace, found := strings.CutPrefix(store, "kubernetes:"); found {
-		return "kubectl get cronjobs,jobs -n " + namespace + "-run"
-	}
-	return "crontab -l, systemctl list-timers, or the service with --every"
 }
 
 // totalsText counts the objects of each kind by their states, as the tables do, and their instances.

@@ -10,6 +10,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
 	"github.com/gpupool/terraform-provider-gpupool/internal/declaration"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/outcome"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/spotpools"
@@ -194,7 +195,7 @@ func poolDetails(v layout, p spotpools.Description, clock terminal.Clock) []stri
 	details.Open(p.Pending, p.Hold)
 	details.Add(terminal.Yellow, "warning: ", details.Texts(p.Warnings)...)
 	if p.State == state.Oversized && !v.machines {
-		details.Remedy("Find out what keeps the instances above maximum:\ngpupool status " + describe.PoolName(p.Report) + " --machines")
+		details.Remedy(reason.FindKeptInstances(reason.Object(p.Summary().Object())).String())
 	}
 	lines := clock.Texts(details.Lines)
 	if v.machines && len(p.Machines) > 0 {
@@ -222,7 +223,7 @@ func addShort(details *describe.Details, p spotpools.Description, clock terminal
 	}
 	details.Add(terminal.Yellow, label, lines[0])
 	details.Add(terminal.Yellow, describe.ShortLabel(p.Report), lines[1:]...)
-	details.Remedy(outcome.ShortRemedy(p.Summary().Object(), p.ShortReasons))
+	details.Remedy(outcome.ShortRemedy(p.Summary().Object(), p.ShortReasons).String())
 }
 
 // detailsIndent is the indentation of details.

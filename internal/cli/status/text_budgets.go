@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/describe"
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/terminal"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
@@ -35,13 +36,6 @@ func budgetEntries(v layout, budgets []budgets.Description, clock terminal.Clock
 	return entries
 }
 
-// moreHours is the remedy for an exceeded budget.
-func moreHours(name string) string {
-	return fmt.Sprintf("Find the largest users, and grant more hours or raise gpu_hours:\n"+
-		"gpupool usage %s --by pod\n"+
-		"gpupool grant %[1]s 50 --duration 4h --reason TEXT", name)
-}
-
 // budgetDetails describes a budget below its row.
 func budgetDetails(v layout, b budgets.Description, clock terminal.Clock) []string {
 	clock = clock.In(b.TimeZone)
@@ -69,7 +63,7 @@ func budgetDetails(v layout, b budgets.Description, clock terminal.Clock) []stri
 	details.Grants(b.Grants)
 	details.Deletion(b.Deletion)
 	if b.IsExceeded() {
-		details.Remedy(moreHours(b.Name))
+		details.Remedy(reason.GrantHours(reason.Word(b.Name)).String())
 	}
 	details.Add(terminal.Dim, "note: ", details.Texts(b.Messages)...)
 	details.Add(terminal.Yellow, "warning: ", details.Texts(b.Warnings)...)

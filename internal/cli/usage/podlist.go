@@ -3,11 +3,11 @@ package usage
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/cli/process"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets/accounting"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/usage"
 	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
@@ -20,7 +20,7 @@ type podList struct {
 	uids        map[string]bool
 	allocations map[string]*ledger.Allocation // shared, since many pods hold the same
 	sets        map[string]*ledger.LabelSet   // by namespace and kept labels
-	warnings    []string
+	warnings    reason.Reasons
 	problems    int  // including those without a warning
 	noNodes     bool // without a list of nodes, the spec of pods counts
 	partly      int  // pods that are partly counted
@@ -49,7 +49,7 @@ func (p *podList) add(q question, s gpu.Pod) {
 		s.UID = pod
 	}
 	if p.uids[s.UID] {
-		p.problem(pod, "it is listed twice; the first one counts")
+		p.problem(pod, reason.ListedTwice())
 		return
 	}
 	p.uids[s.UID] = true
@@ -58,11 +58,10 @@ func (p *podList) add(q question, s gpu.Pod) {
 			p.problem(pod, problem)
 		}
 		if s.End.Source == ledger.SeenTerminal {
-			p.problem(pod, fmt.Sprintf("its end is unknown, so it counts until %s; --show-managed-fields of kubectl get may add it",
-				q.at.Format(time.RFC3339)))
+			p.problem(pod, reason.EndUnlisted(reason.Instant{Time: q.at}))
 		}
 		if s.Shown == 0 && !p.noNodes && !s.Node.Shown && s.Scheduled.At != 0 && len(s.Shares) > 0 {
-			p.problem(pod, fmt.Sprintf("its node %s is missing in --nodes, so its usage is unconfirmed and does not count", s.Node.Name))
+			p.problem(pod, reason.NodeUnlisted(reason.Node(s.Node.Name)))
 		}
 		if s.Incomplete {
 			p.partly++
@@ -115,10 +114,10 @@ func (p *podList) keep(q question, r ledger.Record) {
 const warningsAtMost = 20
 
 // problem adds a warning about a pod, up to the limit.
-func (p *podList) problem(pod, problem string) {
+func (p *podList) problem(pod string, why reason.Reason) {
 	p.problems++
 	if len(p.warnings) < warningsAtMost {
-		p.warnings = append(p.warnings, fmt.Sprintf("pod %s: %s", pod, problem))
+		p.warnings = append(p.warnings, reason.PodProblem(reason.Workload("Pod "+pod), why))
 	}
 }
 
@@ -127,7 +126,7 @@ func (p *podList) warn(s *process.Session) {
 	if p.noNodes && len(p.records) > 0 {
 		s.Warn("without --nodes, usage is not limited by the GPUs of nodes")
 	}
-	s.Warn(p.warnings...)
+	s.Warn(p.warnings.Texts()...)
 	if more := p.problems - len(p.warnings); more > 0 {
 		s.Warn(wording.Count(more, "more warning") + " of this kind")
 	}

@@ -27,9 +27,9 @@ var incidents = []incident{
 	{"price_above_cap", priceAboveCap, "status", `spot_max_price`, `Raise spot_max_price`},
 	{"hourly_cap", hourlyCap, "status", `max_hourly_cost`, `Raise max_hourly_cost`},
 	{"reclaim_at_night", reclaimAtNight, "history --since 9h", `lost +spot_pool/train`, `launch +spot_pool/train`},
-	{"run_killed", runKilled, "status", `was killed`, `The next run recovers`},
+	{"run_killed", runKilled, "status", `was killed`, `the next run`},
 	{"creation_killed", creationKilled, "status", `Creating`, `terraform apply`},
-	{"disk_full", diskFull, "status", `file too large`, `free space there`},
+	{"disk_full", diskFull, "status", `file too large`, `Free space there`},
 
 	{"budget_exceeded", budgetExceeded, "status", `by app: notebook-0`, `gpupool grant`},
 	{"freeze_lasts", freezeThatLasts, "status", `Exceeded,Frozen .* recovers: in nn`, `gpupool grant`},
@@ -37,7 +37,7 @@ var incidents = []incident{
 	{"status_too_old", statusTooOld, "status", `the cluster cannot be reached`, `Check the address`},
 	{"eviction_at_night", evictionAtNight, "history --since 9h", `evict +budget/team-a .*notebook-0`, `exceeded +budget/team-a`},
 	{"wrong_cluster", wrongCluster, "status", `belongs to another cluster`, `Use the kubeconfig`},
-	{"lock_left", lockLeft, "status", `It has not renewed its lock`, `the lock expires in nn`},
+	{"lock_left", lockLeft, "status", `has not renewed its lock`, `the lock expires`},
 }
 
 func TestOnCall(t *testing.T) {

@@ -130,7 +130,7 @@ func TestAFractionIsOfAGPUThatItsSchedulerReserved(t *testing.T) {
 					t.Errorf("%s has a part of %v of %q", s.Name, share.Whole, share.Claim)
 				}
 			}
-			if s.Name == "forged" && !strings.Contains(strings.Join(s.Problems, "\n"), "by annotation") {
+			if s.Name == "forged" && !strings.Contains(strings.Join(s.Problems.Texts(), "\n"), "by annotation") {
 				t.Errorf("nothing says why it does not count: %q", s.Problems)
 			}
 		}

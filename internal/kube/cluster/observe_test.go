@@ -125,7 +125,7 @@ func TestObserveReportsPodsThatItDoesNotCount(t *testing.T) {
 	}
 	for _, p := range found {
 		want := map[string]string{"static": "it is a static pod", "vast": "more than any machine has: counted as none"}[p.Name]
-		if p.Holds() || !strings.Contains(strings.Join(p.Problems, "; "), want) {
+		if p.Holds() || !strings.Contains(strings.Join(p.Problems.Texts(), "; "), want) {
 			t.Errorf("%s holds %v: %q", p.Name, p.Shares, p.Problems)
 		}
 	}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -67,18 +66,18 @@ func (o *owners) of(ctx context.Context, p budget.Pod) (budget.Ownership, error)
 		f, err = o.find(ctx, named)
 		var not *budget.NotPausedError
 		if errors.As(err, &not) {
-			f.ownership = budget.Ownership{Reason: "its owner, the " + not.Error()}
+			f.ownership = budget.Ownership{Reason: reason.OwnerNotPaused(not.Because())}
 		} else if err != nil {
 			return f.ownership, err
 		}
 		o.found[named] = f
 	}
-	if f.ownership.Reason != "" {
+	if !f.ownership.Reason.IsZero() {
 		return f.ownership, nil
 	}
 	for _, s := range f.selectors {
 		if p.Set == nil || !s.Matches(p.Set.Labels) {
-			return budget.Ownership{Reason: "it names the " + named.String() + " as its owner, which does not select it"}, nil
+			return budget.Ownership{Reason: reason.OwnerNotSelects(reason.Workload(named.String()))}, nil
 		}
 	}
 	return f.ownership, nil
@@ -110,9 +109,13 @@ func (o *owners) find(ctx context.Context, named budget.Workload) (f found, err 
 	if !o.table.MayHold(&corev1.Pod{ObjectMeta: object.template().ObjectMeta, Spec: object.template().Spec}) {
 		return f, notPaused(w, reason.NoGPUsRequested())
 	}
+	obstacle := pauseObstacle(object)
+	if obstacle.IsZero() {
+		obstacle = o.scaledFromZero(ctx, w)
+	}
 	f.ownership = budget.Ownership{
 		Workload: w, Labels: object.template().Labels, Stopped: object.stopped(), ToleratesDisruption: toleratesDisruption(object),
-		Obstacle: cmp.Or(pauseObstacle(object), o.scaledFromZero(ctx, w)), FailuresLeft: failuresLeft(object),
+		Obstacle: obstacle, FailuresLeft: failuresLeft(object),
 	}
 	if j, isJob := object.(job); isJob {
 		f.ownership.CronJob, err = o.cronJobOf(ctx, j)
@@ -136,7 +139,7 @@ func (o *owners) cronJobOf(ctx context.Context, j job) (*budget.Ownership, error
 	case errors.As(err, &not):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		return &budget.Ownership{Workload: w, Obstacle: err.Error() + "; apply the manifests again"}, nil
+		return &budget.Ownership{Workload: w, Obstacle: reason.CronJobForbidden(reason.Failure(err))}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -147,11 +150,11 @@ func (o *owners) cronJobOf(ctx context.Context, j job) (*budget.Ownership, error
 	return &budget.Ownership{Workload: w, Labels: template.Labels, Stopped: c.stopped(), Obstacle: pauseObstacle(c)}, nil
 }
 
-// scaledFromZero returns which autoscaler would undo a pause of a workload, or "". Autoscalers that cannot be
+// scaledFromZero returns which autoscaler would undo a pause of a workload, or zero. Autoscalers that cannot be
 // listed are an error of the pause, which looks again.
-func (o *owners) scaledFromZero(ctx context.Context, w budget.Workload) string {
+func (o *owners) scaledFromZero(ctx context.Context, w budget.Workload) reason.Reason {
 	if !scalable(w) {
-		return ""
+		return reason.Reason{}
 	}
 	list, known := o.autoscalers[w.Namespace]
 	if !known {

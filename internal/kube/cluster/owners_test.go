@@ -69,22 +69,22 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 		if got := ownerOf(t, c, pod.Labels, owner); got.Workload != want || got.Stopped {
 			t.Errorf("the pod of %s is of %+v", app, got)
 		}
-		if got := ownerOf(t, c, map[string]string{"team": "a"}, owner); got.Workload.Name != "" || !strings.Contains(got.Reason, "does not select it") {
+		if got := ownerOf(t, c, map[string]string{"team": "a"}, owner); got.Workload.Name != "" || !strings.Contains(got.Reason.String(), "does not select it") {
 			t.Errorf("a pod with other labels is of %+v", got)
 		}
 		owner.UID = "another"
-		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != "" || !strings.Contains(got.Reason, "it is gone") {
+		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != "" || !strings.Contains(got.Reason.String(), "it is gone") {
 			t.Errorf("a pod of another uid's is of %+v", got)
 		}
 	}
 	pod, _ := podOf(t, server, ns, "d")
 	if got := ownerOf(t, c, pod.Labels, workloadOf("apps/v1", "Deployment", d)); got.Workload.Name != "" ||
-		!strings.Contains(got.Reason, "no Deployment owns pods") {
+		!strings.Contains(got.Reason.String(), "no Deployment owns pods") {
 		t.Errorf("a pod that names a Deployment is of %+v", got)
 	}
 	for _, app := range []string{"api", "amd"} {
 		pod, owner := podOf(t, server, ns, app)
-		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != "" || !strings.Contains(got.Reason, "asks for no GPUs") {
+		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != "" || !strings.Contains(got.Reason.String(), "asks for no GPUs") {
 			t.Errorf("%s: %+v", app, got)
 		}
 	}
@@ -107,14 +107,14 @@ func TestWorkloadsWithInvalidOwners(t *testing.T) {
 		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: of.Spec.Selector, Template: of.Spec.Template},
 	})
 	if got := ownerOf(t, c, of.Spec.Template.Labels, workloadOf("apps/v1", "ReplicaSet", rs)); got.Workload.Name != "" ||
-		!strings.Contains(got.Reason, "no Deployment controls it") {
+		!strings.Contains(got.Reason.String(), "no Deployment controls it") {
 		t.Errorf("the pod is of %+v", got)
 	}
 	of.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "example.com/v1", Kind: "Job\nbudget a: within its limit", Name: "n", UID: "u", Controller: new(true),
 	}}
 	state, err := c.Workload(t.Context(), workloadOf("apps/v1", "Deployment", kubetest.Create(t, server, of)))
-	if err != nil || state.PauseObstacle != "" {
+	if err != nil || !state.PauseObstacle.IsZero() {
 		t.Errorf("it is driven by %q (%v)", state.PauseObstacle, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestObstaclesAreFoundWithOwners(t *testing.T) {
 		"queued": "Kueue suspends and starts it (queue main)",
 	} {
 		pod, owner := podOf(t, server, ns, app)
-		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != app || got.Obstacle != want {
+		if got := ownerOf(t, c, pod.Labels, owner); got.Workload.Name != app || got.Obstacle.String() != want {
 			t.Errorf("the pod of %s is of %+v", app, got)
 		}
 	}
@@ -262,7 +262,7 @@ func TestCronJobsAreFoundByTheJobsThatTheyStarted(t *testing.T) {
 			}
 			pod, owner := podOf(t, server, ns, name)
 			got := ownerOf(t, c, pod.Labels, owner)
-			if got.Workload.Name != name || got.Obstacle != "" {
+			if got.Workload.Name != name || !got.Obstacle.IsZero() {
 				t.Errorf("the pod of %s is of %+v", name, got)
 			}
 			return got.CronJob
@@ -272,7 +272,7 @@ func TestCronJobsAreFoundByTheJobsThatTheyStarted(t *testing.T) {
 	if got := of(false); got != nil {
 		t.Errorf("a Job that names the CronJob is of %+v", got)
 	}
-	if got := of(true); got == nil || got.Workload != w || got.Labels["team"] != "a" || got.Stopped || got.Obstacle != "" {
+	if got := of(true); got == nil || got.Workload != w || got.Labels["team"] != "a" || got.Stopped || !got.Obstacle.IsZero() {
 		t.Errorf("a Job that it started is of %+v", got)
 	}
 	_, without := started("no-gpus", func(*batchv1.CronJob) {})
@@ -282,10 +282,10 @@ func TestCronJobsAreFoundByTheJobsThatTheyStarted(t *testing.T) {
 	_, operated := started("operated", func(c *batchv1.CronJob) {
 		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Pipeline", Name: "p", UID: "1", Controller: new(true)}}
 	}, kubetest.GPUs(1))
-	if got := operated(true); got == nil || !strings.Contains(got.Obstacle, "the Pipeline p controls it") {
+	if got := operated(true); got == nil || !strings.Contains(got.Obstacle.String(), "the Pipeline p controls it") {
 		t.Errorf("a Job of an operator's CronJob is of %+v", got)
 	}
-	if got := ownerOf(t, c, map[string]string{"app": "nightly"}, w); got.Workload.Name != "" || !strings.Contains(got.Reason, "does not select it") {
+	if got := ownerOf(t, c, map[string]string{"app": "nightly"}, w); got.Workload.Name != "" || !strings.Contains(got.Reason.String(), "does not select it") {
 		t.Errorf("a pod that names a CronJob is of %+v", got)
 	}
 

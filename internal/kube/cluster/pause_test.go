@@ -68,7 +68,7 @@ func TestPauseStopsWorkloadsAndResumeBringsThemBack(t *testing.T) {
 	before := map[string]int32{}
 	for _, w := range workloads {
 		state := seen(t, c, w)
-		if state.Stopped || state.PauseObstacle != "" {
+		if state.Stopped || !state.PauseObstacle.IsZero() {
 			t.Errorf("%s: stopped %t, driven: %s", w, state.Stopped, state.PauseObstacle)
 		}
 		before[w.UID] = state.Replicas
@@ -149,9 +149,9 @@ func mustNotPause(t *testing.T, c *kubecluster.Cluster, w budget.Workload) strin
 		t.Fatal(err)
 	}
 	if !scaler.FromZero {
-		return state.PauseObstacle
+		return state.PauseObstacle.String()
 	}
-	return state.PauseObstacle + scaler.String()
+	return state.PauseObstacle.String() + scaler.String()
 }
 
 func TestWhatSomeoneElseDrivesIsNotFoughtOver(t *testing.T) {

@@ -137,24 +137,24 @@ func replicaCount(replicas *int32) int32 {
 }
 
 // pauseObstacle returns why a workload must not be paused, such as a controller that
-// starts and stops it; empty if it may be paused. A field manager is none: it sets the size once, for example
+// starts and stops it; zero if it may be paused. A field manager is none: it sets the size once, for example
 // with each upgrade of a Helm release.
-func pauseObstacle(o workload) string {
+func pauseObstacle(o workload) reason.Reason {
 	if owner := gpu.ControllerOf(o); owner != nil && owner.Kind != "CronJob" {
-		return "the " + owner.Kind + " " + owner.Name + " controls it, and would undo it"
+		return reason.ControlledBy(reason.Word(owner.Kind), reason.NewValue(owner.Name))
 	}
 	if s, ok := o.(statefulSet); ok && deletesVolumes(s) {
-		return "its persistentVolumeClaimRetentionPolicy.whenScaled is Delete: scaled to zero, it would lose its volumes"
+		return reason.VolumesDeleted()
 	}
 	if j, ok := o.(job); ok {
 		if j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
-			return "the controller " + *j.Spec.ManagedBy + " manages it"
+			return reason.ManagedBy(reason.NewValue(*j.Spec.ManagedBy))
 		}
 		if queue := o.GetLabels()["kueue.x-k8s.io/queue-name"]; queue != "" {
-			return "Kueue suspends and starts it (queue " + queue + ")"
+			return reason.QueuedByKueue(reason.NewValue(queue))
 		}
 	}
-	return ""
+	return reason.Reason{}
 }
 
 // deletesVolumes reports whether a StatefulSet's claims are deleted with the pods that

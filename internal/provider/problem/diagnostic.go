@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Error returns an error at an attribute, or of the whole object at path.Empty(). The text of the reason is its summary,
@@ -26,7 +27,7 @@ func Warning(at path.Path, why reason.Reason) diag.Diagnostic {
 	return diag.NewAttributeWarningDiagnostic(at, summary(why), detail(why))
 }
 
-func summary(why reason.Reason) string { return capital(words.Text(why)) }
+func summary(why reason.Reason) string { return wording.Capital(words.Text(why)) }
 
 // detail returns sentences, as in Terraform's own messages. A paragraph of several lines may end with a command.
 func detail(why reason.Reason) string {
@@ -35,16 +36,7 @@ func detail(why reason.Reason) string {
 		if text != "" && !strings.Contains(text, "\n") && !strings.ContainsAny(text[len(text)-1:], ".!?") {
 			text += "."
 		}
-		paragraphs[n] = capital(text)
+		paragraphs[n] = wording.Capital(text)
 	}
 	return strings.Join(paragraphs, "\n\n")
-}
-
-// capital returns a text with a capital letter, unless it begins with a name: of an argument, an object, an instance or a command.
-func capital(text string) string {
-	word, _, _ := strings.Cut(text, " ")
-	if word == "" || word[0] < 'a' || word[0] > 'z' || word == "gpupool" || strings.ContainsAny(word, "_/:.=0123456789") {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
 }

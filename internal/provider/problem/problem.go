@@ -15,6 +15,7 @@ import (
 
 	core "github.com/gpupool/terraform-provider-gpupool/internal/problem"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // Problem is something wrong, or doubtful, in a declaration.
@@ -31,7 +32,7 @@ var words reason.Renderer
 func Report(diags *diag.Diagnostics, problems []Problem, severity diag.Severity) {
 	for _, p := range problems {
 		at, text, detail := pathOf(p.Attribute), words.Text(p.Reason), words.Remedy(p.Reason)
-		summary := upperFirst(text)
+		summary := wording.Capital(text)
 		if len(stepsOf(p.Attribute)) > 1 {
 			summary = p.Attribute + ": " + text
 		}
@@ -69,16 +70,6 @@ func NullElements(raw tftypes.Value) []Problem {
 	})
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Attribute, b.Attribute) })
 	return problems
-}
-
-func upperFirst(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
-		return s
-	}
-	if word, rest, _ := strings.Cut(s, " "); strings.Contains(word, "_") || strings.HasPrefix(rest, "= ") {
-		return s // the name of an attribute stays as it is
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func reported(diags diag.Diagnostics, at path.Path) bool {

@@ -58,7 +58,7 @@ func (a *actor) fillOwners(ctx context.Context, second *decide.Observation) erro
 		p.Of = owners[p.UID]
 		p.Of.StockPool = stock[p.Of.Workload.UID]
 		if err != nil {
-			p.Of = budget.Ownership{Reason: "its owner is unknown"}
+			p.Of = budget.Ownership{Reason: reason.OwnerUnknown()}
 		}
 	}
 	return err

@@ -8,10 +8,14 @@ import (
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 )
 
-const sharedWithoutLabel = "its node has no label for its shares"
+var (
+	sharedUnlabeled    = reason.ReplicasUnknown("nvidia.com/gpu.replicas", "nvidia.com/gpu.shared")
+	sharedWithoutLabel = sharedUnlabeled.String()
+)
 
 // TestAProblemOfAPodLastsAsLongAsThePod: the pod counts wrongly in all later runs, although a replay no longer shows it.
 func TestAProblemOfAPodLastsAsLongAsThePod(t *testing.T) {
@@ -29,7 +33,7 @@ func TestAProblemOfAPodLastsAsLongAsThePod(t *testing.T) {
 		other := d.Declare(plenty, func(b *budget.Declaration) {
 			b.Name, b.Selector = "other", budget.Selector{Namespaces: []string{"web"}}
 		})
-		uid := d.Cluster.Start("ml", "train", 1, func(p *gpu.Pod) { p.Problems = []string{sharedWithoutLabel} })
+		uid := d.Cluster.Start("ml", "train", 1, func(p *gpu.Pod) { p.Problems = reason.Reasons{sharedUnlabeled} })
 		for minute := range 3 {
 			r := d.Run()
 			if texts := r.Budgets[len(r.Budgets)-1].Warnings.Texts(); len(texts) != 1 || texts[0] != "Pod ml/train: "+sharedWithoutLabel {

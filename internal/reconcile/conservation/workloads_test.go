@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
 	"github.com/gpupool/terraform-provider-gpupool/internal/gpu"
 	"github.com/gpupool/terraform-provider-gpupool/internal/ledger"
@@ -219,7 +220,7 @@ func (c *cluster) own(pods []budget.Pod, owners *map[string]budget.Ownership, do
 		if _, of := c.stockOf(p.Owner.UID); of != nil {
 			(*owners)[p.UID] = budget.Ownership{Workload: p.Controller(), Labels: of.Spec.Template.Labels, Stopped: *of.Spec.Replicas == 0}
 		} else if strings.HasPrefix(p.Owner.UID, "0000") {
-			(*owners)[p.UID] = budget.Ownership{Reason: "its owner is gone"}
+			(*owners)[p.UID] = budget.Ownership{Reason: reason.OwnerUnknown()}
 		}
 	}
 	return err

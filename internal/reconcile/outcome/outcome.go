@@ -74,7 +74,7 @@ func (e *ErrorReport) For(reader reason.Renderer) *ErrorReport {
 	}
 	seen := *e
 	seen.Message, seen.Remedy = reader.Message(e.Reason, e.Message, e.Remedy)
-	if e.Remedy == remedies[e.Class] {
+	if e.Remedy == remedies[e.Class].String() {
 		seen.Remedy = e.Remedy
 	}
 	seen.Reason = reader.Redact(e.Reason)

@@ -17,7 +17,7 @@ func TestAPoolWithoutItsBudgetIsNotSentToARun(t *testing.T) {
 	for _, undeclared := range []bool{false, true} {
 		gate := spotpool.Gate{Closed: true, Unknown: true, Undeclared: undeclared, Reason: reason.OtherVersion("x")}
 		short := decide.Decide(decide.Situation{Declaration: d.WithDefaults(), Gate: gate}).Short
-		if remedy := outcome.ShortRemedy("spot_pool/ap-singapore/train", short); strings.Contains(remedy, "Declare the budget") != undeclared ||
+		if remedy := outcome.ShortRemedy("spot_pool/ap-singapore/train", short).String(); strings.Contains(remedy, "Declare the budget") != undeclared ||
 			strings.Contains(remedy, "gpupool reconcile") == undeclared {
 			t.Errorf("undeclared %v, what to do is %q: %v", undeclared, remedy, short)
 		}

@@ -70,9 +70,9 @@ func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules)
 			switch {
 			case p.Owner == nil:
 			case c.Forged[p.Owner.Name]:
-				owners[p.UID] = budget.Ownership{Reason: "it names the " + p.Controller().String() + " as its owner, which does not select it"}
+				owners[p.UID] = budget.Ownership{Reason: reason.OwnerNotSelects(reason.Workload(p.Controller().String()))}
 			case p.Owner.Kind == "DaemonSet":
-				owners[p.UID] = budget.Ownership{Reason: "its owner, the " + p.Controller().String() + ", can be neither suspended nor scaled to zero"}
+				owners[p.UID] = budget.Ownership{Reason: reason.OwnerNotPaused(reason.LeftAsIs(reason.Workload(p.Controller().String()), reason.DaemonSetNotPaused()))}
 			default:
 				w := c.WorkloadOf(p.Controller())
 				of := budget.Ownership{

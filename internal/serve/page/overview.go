@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/budgets"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/notifications"
@@ -19,6 +20,7 @@ import (
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/state"
 	"github.com/gpupool/terraform-provider-gpupool/internal/reconcile/stockpools"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
+	"github.com/gpupool/terraform-provider-gpupool/internal/wording"
 )
 
 // rowsAtMost is the most rows of a table on one page.
@@ -27,7 +29,8 @@ const rowsAtMost = 20
 // overview is the state of all objects, those with trouble first.
 type overview struct {
 	Path           string // of the page
-	Filter, Runs   string
+	Filter         string
+	Runs           []string // what is wrong with runs
 	Count, Trouble int
 	Lists          []list
 	Requests       requests
@@ -163,17 +166,17 @@ func allLists(r reconcile.StatusReport) []list {
 	return lists
 }
 
-// runs describes the last run.
-func runs(r reconcile.StatusReport) string {
-	switch {
-	case r.LastRun == nil:
-		return ""
-	case r.Overdue != nil:
-		return "The next run is overdue. Nothing below changes before it."
-	case r.Failing != nil:
-		return "The last runs failed: " + r.Failing.Error.Message
+// runs says what is wrong with runs.
+func runs(r reconcile.StatusReport) (texts []string) {
+	for _, of := range r.Runs {
+		if of.Severity() == reason.Warning {
+			texts = append(texts, wording.Sentence(of.String()))
+		}
 	}
-	return ""
+	if r.Failing != nil {
+		texts = append(texts, "The last runs failed: "+r.Failing.Error.Message)
+	}
+	return texts
 }
 
 func (l *list) sort() {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/gpupool/terraform-provider-gpupool/internal/reason"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool"
 	"github.com/gpupool/terraform-provider-gpupool/internal/spotpool/decide"
 )
@@ -104,9 +105,9 @@ func TestCloudErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	err := &spotpool.CloudError{
 		Action: "RunInstances", Code: "LimitExceeded.UserSpotQuota", Message: "The quota is used up.",
-		Remedy: "Ask for a larger spot quota, or list another zone.", RequestID: "0d8a",
+		Remedy: reason.RaiseQuota(), RequestID: "0d8a",
 	}
-	want := "RunInstances: LimitExceeded.UserSpotQuota: The quota is used up. Ask for a larger spot quota, or list another zone. (RequestId 0d8a)"
+	want := "RunInstances: LimitExceeded.UserSpotQuota: The quota is used up. Request a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum. (RequestId 0d8a)"
 	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

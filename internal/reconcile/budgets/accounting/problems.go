@@ -15,8 +15,8 @@ func (b *Books) takeProblems() {
 	var list []ledger.PodProblem
 	shown := map[string]bool{}
 	for _, p := range slices.Concat(o.Pods, o.Replay.Ended) {
-		for _, text := range p.Problems {
-			problem := ledger.PodProblem{UID: p.UID, Namespace: p.Namespace, Name: p.Name, Text: string(reason.NewForeign(text))}
+		for _, why := range p.Problems {
+			problem := ledger.PodProblem{UID: p.UID, Namespace: p.Namespace, Name: p.Name, Why: why}
 			if !shown[p.UID] && b.doubts.add(p.Namespace, podProblem(problem)) && p.End.Open() {
 				list = append(list, problem)
 			}
@@ -32,7 +32,7 @@ func (b *Books) takeProblems() {
 }
 
 func podProblem(p ledger.PodProblem) reason.Reason {
-	return reason.PodProblem(reason.Workload("Pod "+p.Namespace+"/"+p.Name), reason.NewForeign(p.Text))
+	return reason.PodProblem(reason.Workload("Pod "+p.Namespace+"/"+p.Name), p.Why)
 }
 
 // ProblemsOf returns the problems of pods that a budget selects. Of a pod without a record, only the namespace is known.

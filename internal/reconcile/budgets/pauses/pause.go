@@ -57,15 +57,15 @@ func (p Pauser) intendToPause(ctx context.Context, known batchPauses, w budget.W
 		return nil, &budget.NotPausedError{Workload: w, Why: reason.LeftResumedByHand()}
 	}
 	obstacle := seen.PauseObstacle
-	if obstacle == "" {
+	if obstacle.IsZero() {
 		by, err := p.Cluster.Autoscaler(ctx, w)
 		if err != nil {
 			return nil, err
 		}
 		obstacle = by.Obstacle()
 	}
-	if obstacle != "" {
-		return nil, &budget.NotPausedError{Workload: w, Why: budget.Obstacle(obstacle)}
+	if !obstacle.IsZero() {
+		return nil, &budget.NotPausedError{Workload: w, Why: obstacle}
 	}
 	return &transition{seen: seen, before: last, pause: declaration.Pause{
 		Workload: seen.Workload, Phase: declaration.Pausing, Replicas: seen.Replicas, At: p.Clock().UTC().Truncate(time.Second),
