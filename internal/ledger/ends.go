@@ -27,8 +27,8 @@ const statusLag Time = 10_000
 func (e End) reported() bool { return e.Source == Rejected || e.Source == ContainerFinished }
 
 // clampToRead moves an end to a read of the pod's status that showed it with its GPUs, or to a worse end. A reported
-// end may be a little earlier than its status arrived. A worse end may already be such a read, and no longer say so: the
-// lag is the same for both, or the order of merges would make a difference.
+// end may be a little earlier than its status arrived. A worse end may already be such a read, and no longer say so. So
+// the lag is the same for both: the order of merges makes no difference.
 func (e End) clampToRead(at Time) End {
 	if e.reported() {
 		at -= statusLag

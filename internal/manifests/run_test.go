@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gpupool/terraform-provider-gpupool/internal/budget"
+	kubecluster "github.com/gpupool/terraform-provider-gpupool/internal/kube/cluster"
 	"github.com/gpupool/terraform-provider-gpupool/internal/kubetest"
 	"github.com/gpupool/terraform-provider-gpupool/internal/manifests"
 	"github.com/gpupool/terraform-provider-gpupool/internal/soaktest"
@@ -93,7 +94,7 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 	t.Parallel()
 	cluster := kubetest.Start(t)
 	o := options()
-	o.Namespace = cluster.Namespace(t)
+	o.Namespace, o.FreezeSlots = cluster.Namespace(t), len(kubecluster.FreezeSlotNames()) // the parts share them
 	apply(t, cluster, objects(t, o)) // the freeze policy, above all
 	var mu sync.Mutex
 	calls := map[string][]apiCall{} // by part

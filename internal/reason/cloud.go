@@ -7,7 +7,7 @@ var (
 		"{action}: {code}: {message} (RequestId {request_id})", "{remedy}")
 )
 
-// What to do about an error code of Tencent Cloud.
+// These are instructions for error codes of Tencent Cloud.
 var (
 	CheckCredentials = none("check_credentials",
 		"Check secret_id and secret_key (or the profile, role or token in use): they must be active and belong together.")
@@ -50,7 +50,7 @@ var (
 
 const checkRegion = "Check the region's name: see https://cloud.tencent.com/document/product/213/6091."
 
-// What to do about the class of an error that says no more.
+// These are instructions for the class of an error that says no more.
 var (
 	AwaitStock          = none("await_stock", "Wait: the next runs retry. Or add offerings in other zones or of other instance types.")
 	AcceptPrice         = none("accept_price", "Raise spot_max_price, or remove it to pay the market price. Or add other offerings.")
@@ -60,7 +60,7 @@ var (
 	AwaitRetry          = none("await_retry", "Wait: the next run retries. If it persists, check the network.")
 )
 
-// What to do about an object that is not as declared.
+// These are instructions for an object that is out of sync.
 var (
 	AwaitBudget       = none("await_budget", "Wait until its budget recovers, raise its limit, or grant it more hours for a limited time (gpupool grant).")
 	MeasureBudget     = none("measure_budget", "Run gpupool reconcile with access to the cluster, to measure the budget.")

@@ -1,6 +1,6 @@
 package reason
 
-// What keeps a workload from being paused.
+// These keep a workload from being paused.
 var (
 	OwnerUnknown     = none("owner_unknown", "its owner is unknown")
 	OwnerNotPaused   = one[Reason]("owner_not_paused", Info, "its owner cannot be paused: {why}", "")

@@ -38,7 +38,7 @@ type StatusReport struct {
 	Unwritable string `json:"store_unwritable,omitempty"`
 	// Present if the next run is overdue.
 	Overdue *declaration.Overdue `json:"overdue,omitempty"`
-	// What there is to say of runs: that one is in progress, was killed or is overdue.
+	// The reasons about runs: one is in progress, was killed or is overdue.
 	Runs reason.Reasons `json:"runs,omitempty"`
 	// The totals of everything below.
 	Totals Totals `json:"totals"`

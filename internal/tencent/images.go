@@ -90,9 +90,9 @@ func (c *Client) imageType(ctx context.Context, region, id string) (ImageType, e
 	return ImageUnknown, nil
 }
 
-// namingLogin adds the remedy to a refusal to keep the image's login, as a launch without keys
-// does, which custom, shared and imported images alone allow (data type LoginSettings). The two error
-// codes have other meanings, too, but none that a launch without keys can cause.
+// namingLogin adds the remedy to a refusal to keep the image's login. A launch without keys keeps it, which only custom,
+// shared and imported images allow (data type LoginSettings). The two error codes have other meanings, too, but none that
+// such a launch can cause.
 func namingLogin(err error, r spotpool.Request) error {
 	cloud, ok := spotpool.AsCloudError(err)
 	if !ok || len(r.KeyIDs) > 0 || cloud.Class != errorclass.Configuration {

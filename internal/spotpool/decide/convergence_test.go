@@ -275,7 +275,7 @@ func (w *world) notHealed() string {
 	case capacity < min(d.Minimum, d.Maximum-useless):
 		return fmt.Sprintf("capacity %d, minimum %d, %d useless", capacity, d.Minimum, useless)
 	}
-	if surplus := min(spare, capacity-max(p.Journal.Baseline, d.Minimum)); surplus > 0 && !d.KeepsSurplus() && old == 0 && onDemand <= d.OnDemandBase {
+	if surplus := min(spare-onDemand, capacity-max(p.Journal.Baseline, d.Minimum)); surplus > 0 && !d.KeepsSurplus() && old == 0 && onDemand <= d.OnDemandBase {
 		return fmt.Sprintf("capacity %d, baseline %d, and %d could be scaled in", capacity, p.Journal.Baseline, surplus)
 	}
 	room := d.Maximum - useless - d.Minimum

@@ -10,9 +10,11 @@ import (
 )
 
 // surplus returns how many working instances replacements left above the baseline. It is 0
-// during other replacements, since these are launched ahead.
+// while others that work are replaced, since replacements are launched ahead. One that does not work may be in the
+// way for good: Tencent Cloud can refuse its termination in each run.
 func (v View) surplus(t Tally) int {
-	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.drains() || len(drifted(v, t))+len(onDemandSwap(v, t).members) > 0 {
+	if v.Declaration.KeepsSurplus() || v.Hold != nil || v.drains() ||
+		slices.ContainsFunc(slices.Concat(drifted(v, t), onDemandSwap(v, t).members), Member.works) {
 		return 0
 	}
 	n := -v.Journal.Baseline
