@@ -95,7 +95,7 @@ func TestRunsUnderExactlyTheRightsThatArePrinted(t *testing.T) {
 	cluster := kubetest.Start(t)
 	o := options()
 	o.Namespace, o.FreezeSlots = cluster.Namespace(t), len(kubecluster.FreezeSlotNames()) // the parts share them
-	apply(t, cluster, objects(t, o)) // the freeze policy, above all
+	apply(t, cluster, objects(t, o))                                                      // the freeze policy, above all
 	var mu sync.Mutex
 	calls := map[string][]apiCall{} // by part
 	t.Run("with all", func(t *testing.T) {
