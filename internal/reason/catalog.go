@@ -87,7 +87,7 @@ func (d *definition) describe(t template) string {
 }
 
 // parameter matches an argument in a template: its name, and for a word that depends on its count, the words for one and
-// for several.
+// for several. These words have no arguments of their own.
 var parameter = regexp.MustCompile(`\{([a-z_]+)(?::([^|}]*)\|([^}]*))?\}`)
 
 // define adds a code. Its parameters are the arguments of the templates, in the order of their first appearance.
