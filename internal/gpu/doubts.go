@@ -9,20 +9,14 @@ type doubts struct {
 }
 
 // add adds a doubt, if there is one.
-func (d *doubts) add(why reason.Reason) {
-	if !why.IsZero() {
-		d.list = d.list.With(why)
-	}
-}
+func (d *doubts) add(why reason.Reason) { d.list = d.list.With(why) }
 
 // first returns the first of two doubts that there is.
-func first(doubts ...reason.Reason) reason.Reason {
-	for _, why := range doubts {
-		if !why.IsZero() {
-			return why
-		}
+func first(doubt, other reason.Reason) reason.Reason {
+	if doubt.IsZero() {
+		return other
 	}
-	return reason.Reason{}
+	return doubt
 }
 
 // recordLoss adds a doubt about something that therefore does not count.

@@ -66,9 +66,15 @@ func withoutValue(a Argument) Argument {
 	case Quoted:
 		return Quoted("…")
 	case Reason:
-		return Reason{Code: a.Code, Args: mapped(a.Args, withoutValue)}
+		return a.withoutValues()
+	case Reasons:
+		return Reasons(mapped(a, Reason.withoutValues))
 	}
 	return a
+}
+
+func (r Reason) withoutValues() Reason {
+	return Reason{Code: r.Code, Args: mapped(r.Args, withoutValue)}
 }
 
 // Rewrite returns a reason whose foreign texts are as a function writes them.

@@ -33,9 +33,9 @@ func (r Reason) Severity() Severity {
 // Same reports whether two reasons say the same.
 func (r Reason) Same(other Reason) bool { return r.Code == other.Code && r.String() == other.String() }
 
-// With returns the list with a reason, unless it is in it.
+// With returns the list with a reason, unless it is in it, or none.
 func (list Reasons) With(r Reason) Reasons {
-	if slices.ContainsFunc(list, r.Same) {
+	if r.IsZero() || slices.ContainsFunc(list, r.Same) {
 		return list
 	}
 	return append(list, r)

@@ -212,3 +212,21 @@ func TestNumbersOfAHiddenBudgetAreHidden(t *testing.T) {
 		t.Errorf("of the own budget it says %q", got)
 	}
 }
+
+// TestValuesOfAHiddenPodAreHidden, also in the reasons about it.
+func TestValuesOfAHiddenPodAreHidden(t *testing.T) {
+	t.Parallel()
+	tenant := Renderer{Sees: func(Object) bool { return true }, Namespace: func(name string) bool { return name == "own" }}
+	why := QueuedByKueue("secret-queue")
+	for _, of := range []func(Workload) Reason{
+		func(w Workload) Reason { return PodProblem(w, why) },
+		func(w Workload) Reason { return EffectOnWhy(w, Reasons{why}) },
+	} {
+		if got := tenant.Text(of("Pod other/a")); strings.Contains(got, "secret-queue") {
+			t.Errorf("it says %q", got)
+		}
+		if got := tenant.Text(of("Pod own/a")); !strings.Contains(got, "secret-queue") {
+			t.Errorf("of the own pod it says %q", got)
+		}
+	}
+}

@@ -108,15 +108,17 @@ var (
 
 // A run is overdue, in progress, or was killed.
 var (
-	RunOverdue          = two[Instant, Duration]("run_overdue", Warning, overdue, "Ask those who run gpupool: nothing changes before that")
-	RunOverdueHere      = two[Instant, Duration]("run_overdue_here", Warning, overdue, "Check what starts them: crontab -l, systemctl list-timers, or the service with --every")
+	RunOverdue     = two[Instant, Duration]("run_overdue", Warning, overdue, "Ask those who run gpupool: nothing changes before that")
+	RunOverdueHere = two[Instant, Duration]("run_overdue_here", Warning, overdue,
+		"Check what starts them: crontab -l, systemctl list-timers, or the service with --every")
 	RunOverdueInCluster = three[Instant, Duration, Foreign]("run_overdue_in_cluster", Warning, overdue,
 		"Check what starts them:\nkubectl get cronjobs,jobs -n {namespace}")
 	StoreUnwritable = two[Instant, Foreign]("store_unwritable", Warning,
 		"no run since {started} is recorded: {error}. Every run fails, and cannot record it",
 		"Free space there, or make it writable. The next run then continues")
-	RunKilled     = two[Foreign, Instant]("run_killed", Warning, "a run was killed: {command}, started {started}; the next run recovers", "")
-	RunKilledOn   = three[Foreign, Foreign, Instant]("run_killed_on", Warning, "a run was killed: {command} on {host}, started {started}; the next run recovers", "")
+	RunKilled   = two[Foreign, Instant]("run_killed", Warning, "a run was killed: {command}, started {started}; the next run recovers", "")
+	RunKilledOn = three[Foreign, Foreign, Instant]("run_killed_on", Warning,
+		"a run was killed: {command} on {host}, started {started}; the next run recovers", "")
 	RunInProgress = four[Instant, Foreign, Count, Foreign]("run_in_progress", Info,
 		"a run has been in progress since {started}: {command}, process {process} on {host}", "")
 	RunSilent = two[Duration, Instant]("run_silent", Warning,

@@ -54,10 +54,7 @@ func (e *CloudError) Error() string {
 
 // Because returns the action, the code, the message and the request ID. Its remedy is that of the code.
 func (e *CloudError) Because() reason.Reason {
-	action, code, remedy := reason.Word(e.Action), reason.Word(e.Code), reason.Reasons{}
-	if !e.Remedy.IsZero() {
-		remedy = append(remedy, e.Remedy)
-	}
+	action, code, remedy := reason.Word(e.Action), reason.Word(e.Code), reason.Reasons{}.With(e.Remedy)
 	if e.RequestID == "" {
 		return reason.CloudFailed(action, code, reason.NewForeign(e.Message), remedy)
 	}
