@@ -143,7 +143,8 @@ func TestErrorClasses(t *testing.T) {
 		if got.Code != row.code || got.RequestID == "" || got.Action != "RunInstances" {
 			t.Errorf("%s: %+v", row.code, got)
 		}
-		if row.class == auth && row.code != "OperationDenied.AccountNotSupported" && row.code != "OperationDenied.InnerUserProhibitAction" && got.Remedy.IsZero() {
+		if row.class == auth && row.code != "OperationDenied.AccountNotSupported" && row.code != "OperationDenied.InnerUserProhibitAction" &&
+			got.Remedy.IsZero() {
 			t.Errorf("%s: no remedy", row.code)
 		}
 	}

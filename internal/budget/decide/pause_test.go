@@ -38,7 +38,8 @@ func TestOwnersArePausedOnce(t *testing.T) {
 	if warnings := strings.Join(p.Status.Warnings.Texts(), "\n"); !strings.Contains(warnings, "ml/kept-1 (it is annotated") {
 		t.Errorf("%q", warnings)
 	}
-	if diff := cmp.Diff([]string{"Pod ml/forged: it names the ReplicaSet ml/r as its owner, which does not select it", "Pod ml/loose: it has no owner"}, ineffective(p)); diff != "" {
+	want := []string{"Pod ml/forged: it names the ReplicaSet ml/r as its owner, which does not select it", "Pod ml/loose: it has no owner"}
+	if diff := cmp.Diff(want, ineffective(p)); diff != "" {
 		t.Error(diff)
 	}
 	if p.Status.Enforced != nil || budget.CountEffects(p.Status.Effects, budget.Pause, budget.Requested) != 4 {

@@ -49,7 +49,10 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 	s := situation(enforcing(budget.Pause), 100*budget.Hour)
 	s.Owned, s.Pods = true, []budget.Pod{scaledFromZero("web"), bare, owned(pod("train-0", 0), "apps/v1", "StatefulSet", "train")}
 	p := Decide(s, nil)
-	want := []string{"Deployment ml/web: the HorizontalPodAutoscaler auto scales it from zero, and would undo it; 1 pod holds GPUs (ml/web-1)", "Pod ml/bare: it has no owner"}
+	want := []string{
+		"Deployment ml/web: the HorizontalPodAutoscaler auto scales it from zero, and would undo it; 1 pod holds GPUs (ml/web-1)",
+		"Pod ml/bare: it has no owner",
+	}
 	if diff := cmp.Diff(want, ineffective(p)); diff != "" {
 		t.Error(diff)
 	}
@@ -61,7 +64,8 @@ func TestWhatAPauseDoesNotReachIsIneffectiveAtOnce(t *testing.T) {
 		t.Errorf("reported are %v, and turned %+v", events, p.Turned)
 	}
 	message := (&budget.IneffectiveError{Effects: p.LeftIneffective(p.Decisions)}).Error()
-	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), Deployment ml/web (the HorizontalPodAutoscaler auto scales it from zero, and would undo it). "+
+	if message != "2 objects cannot be paused: Pod ml/bare (it has no owner), "+
+		"Deployment ml/web (the HorizontalPodAutoscaler auto scales it from zero, and would undo it). "+
 		`Stop the owners that replace deleted pods, and delete the other pods, those that are terminating with a shorter --grace-period. Or set enforcement.on_ineffective = "evict"` {
 		t.Errorf("it fails with %s", message)
 	}
@@ -113,7 +117,8 @@ func TestEvictionsReachWhatAPauseDoesNot(t *testing.T) {
 	if diff := cmp.Diff(want, summaries(p)); diff != "" || len(p.LeftIneffective(nil)) > 0 {
 		t.Errorf("%s; left is %v", diff, p.LeftIneffective(nil))
 	}
-	if d := p.Decisions[len(p.Decisions)-1]; d.Reasons[len(d.Reasons)-1].String() != "it cannot be paused: the HorizontalPodAutoscaler auto scales it from zero, and would undo it" {
+	d := p.Decisions[len(p.Decisions)-1]
+	if d.Reasons[len(d.Reasons)-1].String() != "it cannot be paused: the HorizontalPodAutoscaler auto scales it from zero, and would undo it" {
 		t.Errorf("the reasons are %q", d.Reasons)
 	}
 	s.Owned = false

@@ -69,7 +69,8 @@ func TestOwnersAreWhatTheClusterHas(t *testing.T) {
 		if got := ownerOf(t, c, pod.Labels, owner); got.Workload != want || got.Stopped {
 			t.Errorf("the pod of %s is of %+v", app, got)
 		}
-		if got := ownerOf(t, c, map[string]string{"team": "a"}, owner); got.Workload.Name != "" || !strings.Contains(got.Reason.String(), "does not select it") {
+		if got := ownerOf(t, c, map[string]string{"team": "a"}, owner); got.Workload.Name != "" ||
+			!strings.Contains(got.Reason.String(), "does not select it") {
 			t.Errorf("a pod with other labels is of %+v", got)
 		}
 		owner.UID = "another"

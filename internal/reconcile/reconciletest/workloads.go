@@ -72,7 +72,8 @@ func (c workloadAPI) Owners(ctx context.Context, pods []budget.Pod, _ gpu.Rules)
 			case c.Forged[p.Owner.Name]:
 				owners[p.UID] = budget.Ownership{Reason: reason.OwnerNotSelects(reason.Workload(p.Controller().String()))}
 			case p.Owner.Kind == "DaemonSet":
-				owners[p.UID] = budget.Ownership{Reason: reason.OwnerNotPaused(reason.LeftAsIs(reason.Workload(p.Controller().String()), reason.DaemonSetNotPaused()))}
+				why := reason.LeftAsIs(reason.Workload(p.Controller().String()), reason.DaemonSetNotPaused())
+				owners[p.UID] = budget.Ownership{Reason: reason.OwnerNotPaused(why)}
 			default:
 				w := c.WorkloadOf(p.Controller())
 				of := budget.Ownership{
