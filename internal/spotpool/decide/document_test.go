@@ -107,7 +107,7 @@ func TestCloudErrorsSayWhatToDo(t *testing.T) {
 		Action: "RunInstances", Code: "LimitExceeded.UserSpotQuota", Message: "The quota is used up.",
 		Remedy: reason.RaiseQuota(), RequestID: "0d8a",
 	}
-	want := "RunInstances: LimitExceeded.UserSpotQuota: The quota is used up. "+
+	want := "RunInstances: LimitExceeded.UserSpotQuota: The quota is used up. " +
 		"Request a higher quota at https://console.cloud.tencent.com/workorder, or lower maximum. (RequestId 0d8a)"
 	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
